@@ -1,0 +1,2 @@
+//! The upoe command.
+fn main() {}

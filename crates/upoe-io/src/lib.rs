@@ -1,0 +1,1 @@
+//! Tables and model files of upoe.

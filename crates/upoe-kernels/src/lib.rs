@@ -1,0 +1,17 @@
+//! One pass over the rows for many candidate directions.
+//!
+//! For K directions `w` and rows `x` the pass computes the projections `z = w·x`, hands
+//! each block of them to the candidate's [`Term`] (which writes the scores E′(z) and adds
+//! its own sums) and accumulates the gradients `Σ weight · E′(z) · x`.
+//!
+//! Rows are cut into a fixed number of chunks that does not depend on the number of
+//! threads, and partial sums are added in a fixed order: any number of threads gives the
+//! same bits.
+
+mod math;
+mod pass;
+mod rows;
+
+pub use math::{dispatch, exp, ln, ln_1p};
+pub use pass::{Pass, Term, pass, project};
+pub use rows::{Real, chunks};

@@ -1,0 +1,36 @@
+//! Row storage types, and how rows are cut into chunks.
+
+use std::ops::Range;
+
+/// The type of a stored row element: `f64`, or `f32` for half the memory traffic.
+pub trait Real: Copy + Send + Sync + 'static {
+    /// From double precision, rounding to nearest.
+    fn from_f64(x: f64) -> Self;
+    /// To double precision, exactly.
+    fn to_f64(self) -> f64;
+}
+
+impl Real for f64 {
+    fn from_f64(x: f64) -> Self {
+        x
+    }
+    fn to_f64(self) -> f64 {
+        self
+    }
+}
+
+impl Real for f32 {
+    fn from_f64(x: f64) -> Self {
+        x as f32
+    }
+    fn to_f64(self) -> f64 {
+        f64::from(self)
+    }
+}
+
+/// Cuts `rows` rows into at most 64 chunks of a multiple of 1,024 rows. The cut depends on
+/// nothing but the number of rows, so sums over chunks are reproducible.
+pub fn chunks(rows: usize) -> Vec<Range<usize>> {
+    let size = rows.div_ceil(64).next_multiple_of(1024).max(1024);
+    (0..rows).step_by(size).map(|start| start..(start + size).min(rows)).collect()
+}

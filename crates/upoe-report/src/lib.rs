@@ -1,0 +1,1 @@
+//! Pictures and the HTML page of upoe.
