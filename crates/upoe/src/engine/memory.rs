@@ -1,0 +1,108 @@
+//! All rows in memory, on all cores.
+
+use super::{Candidate, Engine, Sums};
+use crate::error::Result;
+use crate::moments::Moments;
+use crate::random::{self, Use};
+use crate::rows::Rows;
+use rand::RngExt;
+use upoe_kernels::{Real, Term, pass};
+
+/// Sphered rows in memory, as `f64` or, for half the memory traffic, `f32`.
+#[derive(Clone, Debug)]
+pub struct Memory<T> {
+    rows: Vec<T>,
+    dims: usize,
+    weights: Option<Vec<f64>>,
+    weight: f64,
+    white: bool,
+}
+
+impl<T: Real> Memory<T> {
+    /// The training rows, sphered: row after row, with their weights.
+    pub fn new(rows: &[f64], dims: usize, weights: Option<Vec<f64>>) -> Result<Self> {
+        let view = Rows::new(rows, dims)?;
+        if let Some(weights) = &weights {
+            view.weighted(weights)?.check()?;
+        }
+        let rows = rows.iter().map(|x| T::from_f64(*x)).collect();
+        Ok(Self::from_parts(rows, dims, weights, true))
+    }
+
+    /// Other rows under the same sphering, such as held-out ones: ⟨xxᵀ⟩ need not be I.
+    pub fn held_out(rows: &[f64], dims: usize, weights: Option<Vec<f64>>) -> Result<Self> {
+        Ok(Memory { white: false, ..Self::new(rows, dims, weights)? })
+    }
+
+    fn from_parts(rows: Vec<T>, dims: usize, weights: Option<Vec<f64>>, white: bool) -> Self {
+        let weight = weights.as_ref().map_or((rows.len() / dims) as f64, |w| w.iter().sum());
+        Memory { rows, dims, weights, weight, white }
+    }
+
+    fn row(&self, i: usize) -> &[T] {
+        &self.rows[i * self.dims..(i + 1) * self.dims]
+    }
+}
+
+impl<T: Real> Engine for Memory<T> {
+    fn dims(&self) -> usize {
+        self.dims
+    }
+
+    fn rows(&self) -> usize {
+        self.rows.len() / self.dims
+    }
+
+    fn weight(&self) -> f64 {
+        self.weight
+    }
+
+    fn is_white(&self) -> bool {
+        self.white
+    }
+
+    fn moments(&self) -> Moments {
+        let rows: Vec<f64> = self.rows.iter().map(|x| x.to_f64()).collect();
+        let view = Rows::new(&rows, self.dims);
+        let of = |view: Rows| match &self.weights {
+            Some(weights) => Moments::of(&view.weighted(weights)?),
+            None => Moments::of(&view),
+        };
+        // The rows were checked when they came in.
+        view.and_then(of).unwrap_or_else(|_| Moments::empty(self.dims))
+    }
+
+    fn sums(&self, candidates: &[Candidate]) -> Vec<Sums> {
+        let directions: Vec<f64> = candidates.iter().flat_map(|c| &c.direction).copied().collect();
+        let terms: Vec<&dyn Term> = candidates.iter().map(|c| &c.expert as &dyn Term).collect();
+        let out = pass(&self.rows, self.dims, self.weights.as_deref(), &directions, &terms);
+        out.gradients
+            .chunks_exact(self.dims)
+            .zip(out.sums)
+            .map(|(score, statistics)| Sums { score: score.to_vec(), statistics })
+            .collect()
+    }
+
+    fn subset(&self, seed: u64, n: usize) -> Option<Box<dyn Engine>> {
+        if n >= self.rows() {
+            return None;
+        }
+        let mut rng = random::stream(seed, Use::Rows, n as u64);
+        let mut chosen = rand::seq::index::sample(&mut rng, self.rows(), n).into_vec();
+        chosen.sort_unstable();
+        let rows = chosen.iter().flat_map(|&i| self.row(i)).copied().collect();
+        let weights = self.weights.as_ref().map(|w| chosen.iter().map(|&i| w[i]).collect());
+        let engine = Self::from_parts(rows, self.dims, weights, false);
+        (engine.weight() > 0.0).then(|| Box::new(engine) as Box<dyn Engine>)
+    }
+
+    fn suggest(&self, seed: u64, n: usize) -> Vec<Vec<f64>> {
+        let mut rng = random::stream(seed, Use::Starts, u64::from(u32::MAX));
+        (0..n)
+            .map(|_| {
+                let (a, b) = (rng.random_range(0..self.rows()), rng.random_range(0..self.rows()));
+                self.row(a).iter().zip(self.row(b)).map(|(a, b)| a.to_f64() - b.to_f64()).collect()
+            })
+            .collect()
+    }
+}

@@ -1,0 +1,94 @@
+//! What can be wrong with data, settings or a model.
+
+use thiserror::Error;
+
+/// Everything the crate can refuse. Rows and columns count from 0.
+#[derive(Clone, Debug, Error, PartialEq)]
+#[non_exhaustive]
+pub enum Error {
+    /// A cell is NaN or infinite.
+    #[error("row {row}, column {column} is {value}: drop the row or replace the value")]
+    NonFinite {
+        /// The row, from 0.
+        row: usize,
+        /// The column, from 0.
+        column: usize,
+        /// What stands there.
+        value: f64,
+    },
+    /// A row weight is negative, NaN or infinite.
+    #[error("the weight of row {row} is {value}: weights must be finite and not negative")]
+    Weight {
+        /// The row, from 0.
+        row: usize,
+        /// Its weight.
+        value: f64,
+    },
+    /// Two lengths that must agree do not.
+    #[error("{what}: expected {expected}, got {got}")]
+    Shape {
+        /// What was measured.
+        what: &'static str,
+        /// The length that was needed.
+        expected: usize,
+        /// The length that was there.
+        got: usize,
+    },
+    /// Too few rows with a positive weight.
+    #[error("{rows} row(s) with a positive weight: at least {needed} are needed")]
+    TooFewRows {
+        /// How many there are.
+        rows: usize,
+        /// How many are needed.
+        needed: usize,
+    },
+    /// No column varies.
+    #[error("none of the {columns} column(s) varies: there is nothing to model")]
+    NoVariance {
+        /// How many columns there are.
+        columns: usize,
+    },
+    /// The spread of a column cannot be represented.
+    #[error("column {column} spreads too far (its variance is {variance}): rescale it")]
+    Spread {
+        /// The column, from 0.
+        column: usize,
+        /// Its variance as computed.
+        variance: f64,
+    },
+    /// Directions that are not linearly independent.
+    #[error("the {directions} directions are not linearly independent (rank {rank})")]
+    DependentDirections {
+        /// How many directions there are.
+        directions: usize,
+        /// How many of them are independent.
+        rank: usize,
+    },
+    /// A setting outside its range.
+    #[error("{name} = {value}: {rule}")]
+    InvalidSetting {
+        /// The setting.
+        name: &'static str,
+        /// Its value, as text.
+        value: String,
+        /// What it must satisfy.
+        rule: &'static str,
+    },
+    /// A decomposition did not converge; only non-finite input leads here.
+    #[error("the {what} did not converge")]
+    NoConvergence {
+        /// Which decomposition.
+        what: &'static str,
+    },
+}
+
+/// Shorthand for results of this crate.
+pub type Result<T> = std::result::Result<T, Error>;
+
+pub(crate) fn invalid<T>(
+    name: &'static str,
+    value: impl ToString,
+    rule: &'static str,
+) -> Result<T> {
+    Err(Error::InvalidSetting { name, value: value.to_string(), rule })
+}

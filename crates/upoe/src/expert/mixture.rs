@@ -1,0 +1,293 @@
+//! Mixtures of Student-t components, equations (31)–(38).
+
+use super::student_t::{STATISTICS, StudentT};
+use super::{Marginal, Parameter, Shape, lanes, quadrature};
+use crate::error::{Result, invalid};
+use rand::{Rng, RngExt};
+use serde::{Deserialize, Serialize};
+use upoe_kernels::{Term, dispatch, exp, ln, ln_1p};
+
+/// T(z) = Σₐ πₐ Tₐ(z; αₐ)   (31), the components in order of their μ.
+///
+/// ```
+/// use upoe::expert::{Marginal, Mixture, StudentT};
+/// let group = |mu| StudentT::new(mu, 0.5, 20.0);
+/// let expert = Mixture::new(vec![0.5, 0.5], vec![group(-1.0)?, group(1.0)?])?;
+/// assert!((expert.cdf(0.0) - 0.5).abs() < 1e-12);
+/// # Ok::<(), upoe::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Mixture {
+    weights: Vec<f64>,
+    components: Vec<StudentT>,
+}
+
+impl Mixture {
+    /// From mixing coefficients πₐ, which are scaled to sum to 1, and components.
+    pub fn new(weights: Vec<f64>, components: Vec<StudentT>) -> Result<Self> {
+        if components.is_empty() || weights.len() != components.len() {
+            return invalid(
+                "weights",
+                weights.len(),
+                "one mixing coefficient a component is needed",
+            );
+        }
+        if let Some(bad) = weights.iter().find(|w| !(**w > 0.0 && w.is_finite())) {
+            return invalid("weights", bad, "mixing coefficients must be positive");
+        }
+        let total: f64 = weights.iter().sum();
+        let weights = weights.iter().map(|w| w / total).collect();
+        Ok(Mixture { weights, components }.sorted())
+    }
+
+    /// πₐ.
+    pub fn weights(&self) -> &[f64] {
+        &self.weights
+    }
+
+    /// The components, in order of μ.
+    pub fn components(&self) -> &[StudentT] {
+        &self.components
+    }
+
+    /// rₐ(z), the responsibility of each component for z (32).
+    pub fn responsibilities(&self, z: f64) -> Vec<f64> {
+        let terms: Vec<f64> = self.ln_terms(z).collect();
+        let top = terms.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        let total: f64 = terms.iter().map(|t| (t - top).exp()).sum();
+        terms.iter().map(|t| (t - top).exp() / total).collect()
+    }
+
+    fn ln_terms(&self, z: f64) -> impl Iterator<Item = f64> {
+        self.weights.iter().zip(&self.components).map(move |(w, c)| w.ln() + c.ln_density(z))
+    }
+
+    /// One way to write a mixture: components by μ, then by scale.
+    fn sorted(self) -> Self {
+        let mut pairs: Vec<_> = self.weights.into_iter().zip(self.components).collect();
+        pairs.sort_by(|(_, a), (_, b)| {
+            a.mu().total_cmp(&b.mu()).then(a.scale().total_cmp(&b.scale()))
+        });
+        let (weights, components) = pairs.into_iter().unzip();
+        Mixture { weights, components }
+    }
+
+    fn statistics(sums: &[f64]) -> impl Iterator<Item = &[f64]> {
+        sums[2..].chunks_exact(STATISTICS)
+    }
+}
+
+impl Term for Mixture {
+    fn n_sums(&self) -> usize {
+        2 + STATISTICS * self.components.len()
+    }
+
+    fn block(&self, z: &[f64], weights: Option<&[f64]>, scores: &mut [f64], sums: &mut [f64]) {
+        const C: usize = lanes::CHUNK;
+        #[derive(Clone, Copy)]
+        struct Work {
+            u: [f64; C],
+            w: [f64; C],
+            log: [f64; C],
+            r: [f64; C],
+        }
+        let k = self.components.len();
+        let mut work = vec![Work { u: [0.0; C], w: [0.0; C], log: [0.0; C], r: [0.0; C] }; k];
+        let constants: Vec<[f64; 4]> = (self.weights.iter().zip(&self.components))
+            .map(|(p, c)| [p.ln() + c.ln_peak(), 1.0 / c.scale(), 1.0 / c.freedom(), c.beta()])
+            .collect();
+        dispatch(|| {
+            for (i, (z, scores)) in z.chunks(C).zip(scores.chunks_mut(C)).enumerate() {
+                let n = z.len();
+                let z = lanes::load(z);
+                let mut top = [f64::NEG_INFINITY; C];
+                for ((work, c), [peak, inverse, over_nu, beta]) in
+                    work.iter_mut().zip(&self.components).zip(&constants)
+                {
+                    for i in 0..C {
+                        let u = (z[i] - c.mu()) * inverse;
+                        let q = u * u * over_nu;
+                        let log = ln_1p(q);
+                        let term = peak - beta * log;
+                        work.u[i] = u;
+                        work.w[i] = 1.0 / (1.0 + q);
+                        work.log[i] = log;
+                        work.r[i] = term;
+                        top[i] = if term > top[i] { term } else { top[i] };
+                    }
+                }
+                let mut total = [0.0; C];
+                for work in &mut *work {
+                    for i in 0..C {
+                        work.r[i] = exp(work.r[i] - top[i]);
+                        total[i] += work.r[i];
+                    }
+                }
+                let mut score = [0.0; C];
+                let mut loss = [0.0; C];
+                for (work, [_, inverse, over_nu, beta]) in work.iter_mut().zip(&constants) {
+                    let factor = 2.0 * beta * over_nu * inverse;
+                    for i in 0..C {
+                        work.r[i] /= total[i];
+                        score[i] += work.r[i] * factor * work.u[i] * work.w[i];
+                    }
+                }
+                for i in 0..C {
+                    loss[i] = -top[i] - ln(total[i]);
+                }
+                scores.copy_from_slice(&score[..n]);
+                let weights = weights.map(|w| &w[i * C..]);
+                lanes::add(n, weights, sums, |i| [loss[i], score[i] * score[i]]);
+                for (work, sums) in work.iter().zip(sums[2..].chunks_exact_mut(STATISTICS)) {
+                    lanes::add(n, weights, sums, |i| {
+                        let (r, w, u) = (work.r[i], work.w[i], work.u[i]);
+                        [r, r * w, r * w * u, r * w * u * u, r * work.log[i]]
+                    });
+                }
+            }
+        });
+    }
+}
+
+impl Marginal for Mixture {
+    fn ln_density(&self, z: f64) -> f64 {
+        let top = self.ln_terms(z).fold(f64::NEG_INFINITY, f64::max);
+        top + self.ln_terms(z).map(|t| (t - top).exp()).sum::<f64>().ln()
+    }
+
+    fn score(&self, z: f64) -> f64 {
+        self.responsibilities(z).iter().zip(&self.components).map(|(r, c)| r * c.score(z)).sum()
+    }
+
+    fn cdf(&self, z: f64) -> f64 {
+        self.weights.iter().zip(&self.components).map(|(w, c)| w * c.cdf(z)).sum()
+    }
+
+    fn sample<R: Rng + ?Sized>(&self, rng: &mut R) -> f64 {
+        let mut u: f64 = rng.random();
+        let last = self.components.len() - 1;
+        let chosen = self.weights[..last].iter().position(|w| {
+            u -= w;
+            u < 0.0
+        });
+        self.components[chosen.unwrap_or(last)].sample(rng)
+    }
+
+    fn shape(&self) -> Shape {
+        let parts: Vec<(f64, Shape)> =
+            self.weights.iter().copied().zip(self.components.iter().map(Marginal::shape)).collect();
+        let mean: f64 = parts.iter().map(|(w, s)| w * s.mean).sum();
+        let variance = parts.iter().map(|(w, s)| w * (s.variance + (s.mean - mean).powi(2))).sum();
+        let fourth: f64 = parts
+            .iter()
+            .map(|(w, s)| {
+                let d = s.mean - mean;
+                let own = (s.kurtosis + 3.0) * s.variance * s.variance;
+                w * (own + 6.0 * d * d * s.variance + d.powi(4))
+            })
+            .sum();
+        Shape { mean, variance, kurtosis: fourth / (variance * variance) - 3.0 }
+    }
+
+    fn entropy(&self) -> f64 {
+        let parts = self.weights.iter().zip(&self.components).map(|(w, c)| {
+            w * quadrature::line(c.mu(), c.scale(), |z| -self.ln_density(z) * c.ln_density(z).exp())
+        });
+        parts.sum()
+    }
+
+    fn parameters(&self) -> Vec<Parameter> {
+        let of = |name, held, f: fn(&StudentT) -> f64| Parameter {
+            name,
+            values: self.components.iter().map(f).collect(),
+            held,
+        };
+        let held_mu = self.components.iter().all(|c| c.hold_mu);
+        let held_beta = self.components.iter().all(|c| c.hold_beta);
+        vec![
+            Parameter { name: "pi", values: self.weights.clone(), held: false },
+            of("mu", held_mu, StudentT::mu),
+            of("theta", false, StudentT::theta),
+            of("beta", held_beta, StudentT::beta),
+        ]
+    }
+
+    fn coordinates(&self) -> Vec<f64> {
+        // ln(πₐ/π₁) for all but the first component, then the components' own.
+        let mut out: Vec<f64> =
+            self.weights[1..].iter().map(|w| (w / self.weights[0]).ln()).collect();
+        self.components.iter().for_each(|c| c.push_coordinates(&mut out));
+        out
+    }
+
+    fn at(&self, coordinates: &[f64]) -> Self {
+        let (logits, rest) = coordinates.split_at(self.weights.len() - 1);
+        let top = logits.iter().copied().fold(0.0, f64::max);
+        let raw: Vec<f64> =
+            std::iter::once(&0.0).chain(logits).map(|l| (l - top).exp().max(1e-12)).collect();
+        let total: f64 = raw.iter().sum();
+        let mut rest = rest.iter().copied();
+        Mixture {
+            weights: raw.iter().map(|w| w / total).collect(),
+            components: self.components.iter().map(|c| c.read_coordinates(&mut rest)).collect(),
+        }
+    }
+
+    fn loss(&self, sums: &[f64], weight: f64) -> f64 {
+        sums[0] / weight
+    }
+
+    fn gradient(&self, sums: &[f64], weight: f64) -> Vec<f64> {
+        let mut out: Vec<f64> = Self::statistics(sums)
+            .zip(&self.weights)
+            .skip(1)
+            .map(|(s, w)| w - s[0] / weight)
+            .collect();
+        for (c, s) in self.components.iter().zip(Self::statistics(sums)) {
+            c.push_gradient(s, weight, &mut out);
+        }
+        out
+    }
+
+    fn curvature(&self, sums: &[f64], weight: f64) -> Vec<f64> {
+        // Of the complete data, where each component's share is known: never too small.
+        let mut out: Vec<f64> =
+            self.weights[1..].iter().map(|w| (w * (1.0 - w)).max(1e-3)).collect();
+        for (c, s) in self.components.iter().zip(Self::statistics(sums)) {
+            c.push_curvature(s[0] / weight, &mut out);
+        }
+        out
+    }
+
+    fn mean_square_score(&self, sums: &[f64], weight: f64) -> f64 {
+        sums[1] / weight
+    }
+
+    fn update(&self, sums: &[f64], weight: f64) -> Self {
+        // (33), then the M-step of each component.
+        let weights = Self::statistics(sums).map(|s| (s[0] / weight).max(1e-12)).collect();
+        let components =
+            self.components.iter().zip(Self::statistics(sums)).map(|(c, s)| c.irls(s, weight));
+        Mixture { weights, components: components.collect() }.sorted()
+    }
+
+    fn mirrored(&self) -> Option<Self> {
+        // Held locations may change places when the set of them is symmetric.
+        let held: Vec<f64> =
+            self.components.iter().filter(|c| c.hold_mu).map(StudentT::mu).collect();
+        let symmetric = held.iter().all(|m| held.contains(&-m));
+        let mirror = |c: &StudentT| c.changed(-c.mu(), c.scale(), c.freedom());
+        symmetric.then(|| {
+            let components = self.components.iter().map(mirror).collect();
+            Mixture { weights: self.weights.clone(), components }.sorted()
+        })
+    }
+
+    fn absorbs_scale(&self) -> bool {
+        self.components.iter().all(Marginal::absorbs_scale)
+    }
+
+    fn at_bound(&self) -> Option<&'static str> {
+        self.components.iter().find_map(Marginal::at_bound)
+    }
+}

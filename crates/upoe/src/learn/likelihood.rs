@@ -1,0 +1,31 @@
+//! Mean ln p of an engine's rows under a model, from sums alone.
+
+use crate::engine::{Candidate, Engine};
+use crate::error::Result;
+use crate::expert::Marginal;
+use crate::model::pseudo_inverse;
+
+const LN_TAU: f64 = 1.837_877_066_409_345_5;
+
+/// ⟨ln p⟩ in sphered space (5). On rows other than the training rows their own ⟨xxᵀ⟩ counts.
+pub fn mean_ln_p(engine: &dyn Engine, experts: &[Candidate]) -> Result<f64> {
+    let (d, j) = (engine.dims(), experts.len());
+    let directions: Vec<Vec<f64>> = experts.iter().map(|c| c.direction.clone()).collect();
+    let (inverse, half_ln_gram) = pseudo_inverse(&directions, d)?;
+    // tr(P⊥⟨xxᵀ⟩) = tr⟨xxᵀ⟩ − tr(W ⟨xxᵀ⟩ W#).
+    let off = if engine.is_white() {
+        (d - j) as f64
+    } else {
+        let second = engine.moments().second();
+        let total: f64 = (0..d).map(|i| second[(i, i)]).sum();
+        let spanned = &second * &inverse;
+        let along = |(a, w): (usize, &Vec<f64>)| -> f64 {
+            w.iter().enumerate().map(|(i, w)| w * spanned[(i, a)]).sum()
+        };
+        total - directions.iter().enumerate().map(along).sum::<f64>()
+    };
+    let loss =
+        |(c, s): (&Candidate, &crate::engine::Sums)| c.expert.loss(&s.statistics, engine.weight());
+    let losses: f64 = experts.iter().zip(&engine.sums(experts)).map(loss).sum();
+    Ok(-losses + half_ln_gram - 0.5 * off - 0.5 * (d - j) as f64 * LN_TAU)
+}

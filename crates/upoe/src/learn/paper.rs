@@ -1,0 +1,118 @@
+//! The paper's own recipe: gradient steps on batches of 100 rows with an adaptive step size,
+//! Gram–Schmidt after each.
+
+use super::fit::Context;
+use super::problem::{Geometry, Problem};
+use super::search::{Found, choose};
+use crate::engine::Candidate;
+use crate::error::Result;
+use crate::expert::Marginal;
+use crate::model::dot;
+use crate::random::{self, Use};
+use rand::RngExt;
+use rand_distr::StandardNormal;
+
+/// Rows a batch.
+const BATCH: usize = 100;
+/// Most steps between two looks at all rows.
+const EPOCH: usize = 1000;
+
+/// One new expert; `None` when the observer stopped it.
+pub fn step(
+    context: &mut Context,
+    frozen: &[Vec<f64>],
+    geometry: Geometry,
+) -> Result<Option<Found>> {
+    let (engine, settings) = (context.train, context.settings);
+    let (d, j) = (engine.dims(), frozen.len());
+    let full = Problem::new(engine, frozen, geometry);
+    let mut rng = random::stream(settings.seed, Use::Starts, j as u64);
+    let mut families = Vec::new();
+    for family in settings.families() {
+        for template in settings.templates(family, engine.weight())? {
+            let mut found = Vec::new();
+            // The paper takes one random start.
+            for _ in 0..settings.starts.unwrap_or(1) {
+                let direction = loop {
+                    let w = (0..d).map(|_| rng.sample(StandardNormal)).collect();
+                    if let Some(w) = full.outside(w) {
+                        break w;
+                    }
+                };
+                let start = Candidate { direction, expert: template.clone() };
+                match descend(context, &full, frozen, start)? {
+                    Some(f) => found.push(f),
+                    None => return Ok(None),
+                }
+            }
+            found.sort_by(|a, b| a.q.total_cmp(&b.q));
+            families.push(found);
+        }
+    }
+    Ok(choose(families, engine.weight()))
+}
+
+/// Gradient descent. The step grows after an epoch that lowers Q over all rows and shrinks,
+/// with the epoch undone, after one that does not.
+fn descend(
+    context: &mut Context,
+    full: &Problem,
+    frozen: &[Vec<f64>],
+    start: Candidate,
+) -> Result<Option<Found>> {
+    let (engine, settings) = (context.train, context.settings);
+    let j = frozen.len();
+    let epoch = (engine.rows() / BATCH).clamp(1, EPOCH);
+    let (mut rate, mut at) = (0.1, start);
+    let (mut value, _) = full.value_and_gradient(&at);
+    let (mut epochs, mut quiet) = (0, 0);
+    let mut batches = 0_u64;
+    while epochs < settings.max_iter && rate > 1e-5 && quiet < 3 {
+        let mut next = at.clone();
+        for _ in 0..epoch {
+            batches += 1;
+            let seed = settings.seed ^ (j as u64) << 40 ^ batches << 8;
+            match engine.subset(seed, BATCH) {
+                Some(batch) => {
+                    gradient_step(&Problem::new(&*batch, frozen, full.geometry()), &mut next, rate)
+                }
+                None => gradient_step(full, &mut next, rate),
+            }
+        }
+        epochs += 1;
+        let (after, _) = full.value_and_gradient(&next);
+        if after < value {
+            quiet = if value - after < 0.1 * settings.tol { quiet + 1 } else { 0 };
+            (at, value, rate) = (next, after, (1.2 * rate).min(1.0));
+        } else {
+            rate *= 0.5;
+        }
+        if !context.pass(j, value) {
+            return Ok(None);
+        }
+    }
+    let q = value - at.expert.penalty();
+    Ok(Some(Found { candidate: at, q, iterations: epochs, converged: epochs < settings.max_iter }))
+}
+
+/// One step (18), (20), then Gram–Schmidt (19).
+fn gradient_step(problem: &Problem, at: &mut Candidate, rate: f64) {
+    let (_, gradient) = problem.value_and_gradient(at);
+    let d = at.direction.len();
+    let norm = dot(&at.direction, &at.direction).sqrt();
+    let mut w: Vec<f64> =
+        at.direction.iter().zip(&gradient).map(|(w, g)| w - norm * rate * g).collect();
+    let rest = &gradient[d..];
+    let coordinates = at.expert.coordinates();
+    let free_norm = rest.len() - coordinates.len();
+    let moved: Vec<f64> =
+        coordinates.iter().zip(&rest[free_norm..]).map(|(a, g)| a - rate * g).collect();
+    if problem.geometry() == Geometry::Orthonormal {
+        w = problem.outside(w).unwrap_or_else(|| at.direction.clone());
+    } else {
+        let length = norm * if free_norm == 1 { (-rate * rest[0]).exp() } else { 1.0 };
+        let now = dot(&w, &w).sqrt();
+        w.iter_mut().for_each(|w| *w *= length / now);
+    }
+    *at = Candidate { direction: w, expert: at.expert.at(&moved) };
+}

@@ -1,0 +1,334 @@
+//! Value and gradient of a model's likelihood in some of its directions and experts, for
+//! many starts at once.
+
+use super::descent::{Descent, Precondition};
+use crate::engine::{Candidate, Engine, Sums};
+use crate::expert::{Expert, Marginal};
+use crate::model::dot;
+use faer::{Mat, Side};
+use std::ops::Range;
+
+/// What the free directions may be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Geometry {
+    /// Unit vectors orthogonal to the frozen ones: pursuit, one free direction (17).
+    Orthonormal,
+    /// Any: sequential with one free direction, parallel with all (6).
+    Oblique,
+}
+
+/// The likelihood as a function of some experts, the others frozen.
+///
+/// The value is what is minimised: the change in ⟨−ln p⟩ when the free experts join the
+/// frozen ones, plus their penalties. With one free expert that is Q (17).
+pub struct Problem<'a> {
+    engine: &'a dyn Engine,
+    geometry: Geometry,
+    /// Where ⟨xxᵀ⟩ is not the identity (a subset of the training rows), the Gaussian each
+    /// expert replaces: its sums give ⟨z²⟩ and ⟨zx⟩.
+    gaussian: Option<Expert>,
+    /// An orthonormal basis of the frozen directions.
+    span: Vec<Vec<f64>>,
+}
+
+/// One start: some free directions with their experts, on their way down.
+///
+/// A point holds for each expert its unit direction, the logarithm of its norm where that is
+/// free, and the expert's coordinates.
+pub struct Start {
+    templates: Vec<Expert>,
+    descent: Descent,
+}
+
+impl Start {
+    /// The value at the best point so far.
+    pub fn value(&self) -> f64 {
+        self.descent.value()
+    }
+
+    /// Steps taken.
+    pub fn iterations(&self) -> usize {
+        self.descent.iterations()
+    }
+
+    /// Whether it ended at its tolerance, or at what rounding allows.
+    pub fn converged(&self) -> bool {
+        self.descent.ending().is_some()
+    }
+
+    /// Goes on to a smaller tolerance.
+    pub fn tighten(&mut self, tolerance: f64) {
+        self.descent.tighten(tolerance);
+    }
+
+    /// The largest entry of the gradient.
+    pub fn steepness(&self) -> f64 {
+        self.descent.steepness()
+    }
+}
+
+/// What one pass says about a set of free experts.
+struct Evaluation {
+    value: f64,
+    gradient: Vec<f64>,
+    sums: Vec<Sums>,
+}
+
+/// Where an expert's parts lie in a point.
+struct Slot {
+    direction: Range<usize>,
+    norm: Option<usize>,
+    expert: Range<usize>,
+}
+
+impl<'a> Problem<'a> {
+    /// A problem over an engine's rows, given frozen directions.
+    pub fn new(engine: &'a dyn Engine, frozen: &[Vec<f64>], geometry: Geometry) -> Self {
+        let compare = geometry == Geometry::Orthonormal && !engine.is_white();
+        let gaussian = compare.then(Expert::gaussian);
+        Problem { engine, geometry, gaussian, span: orthonormal(frozen) }
+    }
+
+    /// A start at the given directions and experts.
+    pub fn start(&self, from: Vec<(Vec<f64>, Expert)>, tolerance: f64) -> Start {
+        let mut point = Vec::new();
+        for (direction, expert) in &from {
+            let norm = dot(direction, direction).sqrt();
+            point.extend(direction.iter().map(|w| w / norm));
+            if self.norm_is_free(expert) {
+                point.push(norm.ln());
+            }
+            point.extend(expert.coordinates());
+        }
+        let templates: Vec<Expert> = from.into_iter().map(|(_, expert)| expert).collect();
+        let spheres = self.slots(&templates).into_iter().map(|s| s.direction).collect();
+        Start { descent: Descent::new(point, spheres, tolerance), templates }
+    }
+
+    /// In the oblique geometry a norm matters only where the expert cannot take it up.
+    fn norm_is_free(&self, expert: &Expert) -> bool {
+        self.geometry == Geometry::Oblique && !expert.absorbs_scale()
+    }
+
+    fn slots(&self, templates: &[Expert]) -> Vec<Slot> {
+        let mut next = 0;
+        let mut take = |n: usize| {
+            next += n;
+            next - n..next
+        };
+        templates
+            .iter()
+            .map(|expert| Slot {
+                direction: take(self.engine.dims()),
+                norm: self.norm_is_free(expert).then(|| take(1).start),
+                expert: take(expert.coordinates().len()),
+            })
+            .collect()
+    }
+
+    /// Directions and experts at a point.
+    fn candidates(&self, templates: &[Expert], point: &[f64]) -> Vec<Candidate> {
+        self.slots(templates)
+            .into_iter()
+            .zip(templates)
+            .map(|(slot, template)| {
+                let norm = slot.norm.map_or(1.0, |i| point[i].exp());
+                Candidate {
+                    direction: point[slot.direction].iter().map(|w| norm * w).collect(),
+                    expert: template.at(&point[slot.expert]),
+                }
+            })
+            .collect()
+    }
+
+    /// Directions and experts where a start stands.
+    pub fn answer(&self, start: &Start) -> Vec<Candidate> {
+        self.candidates(&start.templates, start.descent.point())
+    }
+
+    /// Walks all starts in lock-step for at most `iterations` steps each, or until they end.
+    /// `watch` sees the best value after every pass and may stop the walk.
+    pub fn walk(
+        &self,
+        starts: &mut [Start],
+        iterations: usize,
+        watch: &mut dyn FnMut(f64) -> bool,
+    ) -> bool {
+        let limits: Vec<usize> = starts.iter().map(|s| s.iterations() + iterations).collect();
+        loop {
+            let mut active: Vec<&mut Start> = starts
+                .iter_mut()
+                .zip(&limits)
+                .filter(|(s, limit)| s.descent.ending().is_none() && s.iterations() < **limit)
+                .map(|(s, _)| s)
+                .collect();
+            if active.is_empty() {
+                return true;
+            }
+            let asked: Vec<Vec<Candidate>> =
+                active.iter().map(|s| self.candidates(&s.templates, s.descent.ask())).collect();
+            for (start, (candidates, evaluation)) in
+                active.iter_mut().zip(asked.iter().zip(self.evaluate(&asked)))
+            {
+                let curvature = self.curvature(&start.templates, candidates, &evaluation);
+                start.descent.tell(evaluation.value, evaluation.gradient, curvature);
+            }
+            let best = starts.iter().map(Start::value).fold(f64::INFINITY, f64::min);
+            if !watch(best) {
+                return false;
+            }
+        }
+    }
+
+    /// Value and gradient for some sets of free experts, from one pass over the rows.
+    fn evaluate(&self, sets: &[Vec<Candidate>]) -> Vec<Evaluation> {
+        let mut asked: Vec<Candidate> = sets.concat();
+        if let Some(gaussian) = &self.gaussian {
+            let twins = sets.iter().flatten().map(|c| c.direction.clone());
+            asked.extend(twins.map(|direction| Candidate { direction, expert: gaussian.clone() }));
+        }
+        let mut sums = self.engine.sums(&asked);
+        let twins = sums.split_off(sets.iter().map(Vec::len).sum());
+        let (mut sums, mut twins) = (sums.into_iter(), twins.into_iter());
+        sets.iter()
+            .map(|set| {
+                let sums: Vec<Sums> = sums.by_ref().take(set.len()).collect();
+                let twins: Vec<Sums> = twins.by_ref().take(set.len()).collect();
+                self.assemble(set, sums, &twins)
+            })
+            .collect()
+    }
+
+    fn assemble(&self, set: &[Candidate], sums: Vec<Sums>, twins: &[Sums]) -> Evaluation {
+        let weight = self.engine.weight();
+        let experts: Vec<Expert> = set.iter().map(|c| c.expert.clone()).collect();
+        let slots = self.slots(&experts);
+        let (mut value, by_volume) = self.volume(set, twins);
+        let mut gradient = vec![0.0; slots.last().map_or(0, |s| s.expert.end)];
+        for (((slot, c), sums), volume) in slots.iter().zip(set).zip(&sums).zip(&by_volume) {
+            value += c.expert.loss(&sums.statistics, weight) + c.expert.penalty();
+            let mut by_w: Vec<f64> =
+                sums.score.iter().zip(volume).map(|(s, v)| s / weight + v).collect();
+            if let Some(i) = slot.norm {
+                gradient[i] = dot(&by_w, &c.direction);
+                let norm = dot(&c.direction, &c.direction).sqrt();
+                by_w.iter_mut().for_each(|g| *g *= norm);
+            }
+            if self.geometry == Geometry::Orthonormal {
+                remove(&self.span, &mut by_w);
+            }
+            gradient[slot.direction.clone()].copy_from_slice(&by_w);
+            gradient[slot.expert.clone()]
+                .copy_from_slice(&c.expert.gradient(&sums.statistics, weight));
+        }
+        Evaluation { value, gradient, sums }
+    }
+
+    /// An approximate inverse Hessian at the asked point.
+    fn curvature(
+        &self,
+        templates: &[Expert],
+        set: &[Candidate],
+        found: &Evaluation,
+    ) -> Precondition {
+        let weight = self.engine.weight();
+        let mut curvature = vec![2.0; found.gradient.len()];
+        for ((slot, c), sums) in self.slots(templates).into_iter().zip(set).zip(&found.sums) {
+            // ⟨E″⟩ − ⟨E′z⟩ on the sphere, with ⟨E′²⟩ for ⟨E″⟩: they agree where the expert fits.
+            let square = dot(&c.direction, &c.direction);
+            let by_w = c.expert.mean_square_score(&sums.statistics, weight) * square - 1.0;
+            curvature[slot.direction].fill(by_w.max(0.1));
+            curvature[slot.expert].copy_from_slice(&c.expert.curvature(&sums.statistics, weight));
+        }
+        Box::new(move |v| v.iter().zip(&curvature).map(|(v, c)| v / c).collect())
+    }
+
+    /// What the Gaussian rest and the volume factor add to the change in ⟨−ln p⟩, and its
+    /// gradient in each free direction.
+    fn volume(&self, free: &[Candidate], twins: &[Sums]) -> (f64, Vec<Vec<f64>>) {
+        let j = free.len() as f64;
+        if self.geometry == Geometry::Orthonormal {
+            // −⟨½z² + ½ ln 2π⟩ each (17), with gradient −⟨zx⟩ (18). On all rows ⟨xxᵀ⟩ = I; on
+            // some of them the term is a control variate that cuts the gradient's variance.
+            if let Some(gaussian) = &self.gaussian {
+                let weight = self.engine.weight();
+                let value = twins.iter().map(|t| gaussian.loss(&t.statistics, weight)).sum::<f64>();
+                let by = |t: &Sums| t.score.iter().map(|s| -s / weight).collect();
+                return (-value, twins.iter().map(by).collect());
+            }
+            let by = free.iter().map(|c| c.direction.iter().map(|w| -w).collect()).collect();
+            return (-j * (0.5 + HALF_LN_TAU), by);
+        }
+        // −½ ln|WWᵀ| + ½ ln|W₀W₀ᵀ| = −½ ln|UUᵀ| with U = P⊥W the free directions outside the
+        // frozen ones; its gradient is −U# (for one direction −P⊥w / ‖P⊥w‖²).
+        let outside: Vec<Vec<f64>> = free
+            .iter()
+            .map(|c| {
+                let mut w = c.direction.clone();
+                remove(&self.span, &mut w);
+                w
+            })
+            .collect();
+        let n = outside.len();
+        let gram = Mat::from_fn(n, n, |a, b| dot(&outside[a], &outside[b]));
+        let Ok(factor) = gram.llt(Side::Lower) else {
+            return (f64::INFINITY, vec![vec![f64::NAN; self.engine.dims()]; n]);
+        };
+        let half_ln: f64 = (0..n).map(|i| factor.L()[(i, i)].ln()).sum();
+        let inverse = faer::linalg::solvers::DenseSolveCore::inverse(&factor);
+        let by = (0..n)
+            .map(|a| {
+                (0..self.engine.dims())
+                    .map(|i| -(0..n).map(|b| inverse[(a, b)] * outside[b][i]).sum::<f64>())
+                    .collect()
+            })
+            .collect();
+        (-half_ln - j * (0.5 + HALF_LN_TAU), by)
+    }
+
+    /// The part of a vector outside the frozen directions, at unit length; `None` if there is
+    /// none.
+    pub fn outside(&self, mut w: Vec<f64>) -> Option<Vec<f64>> {
+        let before = dot(&w, &w).sqrt();
+        remove(&self.span, &mut w);
+        remove(&self.span, &mut w);
+        let norm = dot(&w, &w).sqrt();
+        (norm > 1e-6 * before && norm.is_finite()).then(|| w.iter().map(|x| x / norm).collect())
+    }
+
+    /// What the free directions may be.
+    pub fn geometry(&self) -> Geometry {
+        self.geometry
+    }
+
+    /// Value and gradient for one free expert: its direction, the logarithm of its norm where
+    /// that is free, its coordinates.
+    pub fn value_and_gradient(&self, at: &Candidate) -> (f64, Vec<f64>) {
+        let mut found = self.evaluate(&[vec![at.clone()]]);
+        found.pop().map_or((f64::NAN, Vec::new()), |f| (f.value, f.gradient))
+    }
+}
+
+const HALF_LN_TAU: f64 = 0.918_938_533_204_672_8;
+
+/// Removes the components along an orthonormal basis (19).
+pub fn remove(span: &[Vec<f64>], w: &mut [f64]) {
+    for v in span {
+        let along = dot(v, w);
+        w.iter_mut().zip(v).for_each(|(w, v)| *w -= along * v);
+    }
+}
+
+/// An orthonormal basis of some independent directions, by Gram–Schmidt twice over.
+pub fn orthonormal(directions: &[Vec<f64>]) -> Vec<Vec<f64>> {
+    let mut span: Vec<Vec<f64>> = Vec::with_capacity(directions.len());
+    for w in directions {
+        let mut w = w.clone();
+        remove(&span, &mut w);
+        remove(&span, &mut w);
+        let norm = dot(&w, &w).sqrt();
+        w.iter_mut().for_each(|x| *x /= norm);
+        span.push(w);
+    }
+    span
+}

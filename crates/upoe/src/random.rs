@@ -1,0 +1,29 @@
+//! Where randomness enters: counter-based streams, one for each use and block.
+
+use rand_chacha::ChaCha8Rng;
+use rand_chacha::rand_core::SeedableRng;
+
+/// A stream of random numbers.
+pub type Stream = ChaCha8Rng;
+
+/// What a stream is for: two uses never share numbers.
+#[derive(Clone, Copy, Debug)]
+pub enum Use {
+    /// Rows drawn from a model; one stream a block of rows.
+    Sample = 1,
+    /// Starting directions; one stream an expert.
+    Starts = 2,
+    /// Which rows are held out.
+    Holdout = 3,
+    /// The order of rows in mini-batches and subsets.
+    Rows = 4,
+    /// Simulated data.
+    Data = 5,
+}
+
+/// The stream of a seed for a use and an index within it.
+pub fn stream(seed: u64, usage: Use, index: u64) -> Stream {
+    let mut rng = ChaCha8Rng::seed_from_u64(seed);
+    rng.set_stream((usage as u64) << 48 | index);
+    rng
+}

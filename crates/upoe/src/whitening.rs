@@ -1,0 +1,332 @@
+//! Rows to sphered rows and back: x = A (row − m).
+
+use crate::error::{Error, Result, invalid};
+use crate::moments::Moments;
+use crate::rows::Rows;
+use faer::linalg::matmul::matmul;
+use faer::{Accum, Mat, MatRef, Par, Side};
+use rayon::prelude::*;
+
+/// How many dimensions sphering keeps.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub enum Dims {
+    /// All that have variance.
+    #[default]
+    All,
+    /// This many, those of largest variance.
+    Count(usize),
+    /// As few as hold this share of the total variance.
+    Share(f64),
+}
+
+/// What lies outside the kept dimensions, and so how a density over all columns is made.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Rest {
+    /// Nothing: A is square.
+    Nothing,
+    /// Dimensions without variance: the density lives on the subspace the training rows
+    /// span, and a row that leaves it has density 0.
+    Degenerate,
+    /// Dropped dimensions, modelled as isotropic Gaussian noise of their mean variance
+    /// (probabilistic PCA).
+    Noise {
+        /// The mean variance of the dropped dimensions.
+        variance: f64,
+    },
+}
+
+/// Centring and sphering: x = A (row − m), with ⟨xxᵀ⟩ = I over the training rows (the
+/// average divides by Σ weights; equation (6) needs that).
+///
+/// A = Λ^(−½) Uᵀ with the eigenvalues of the covariance falling and each row's largest entry
+/// positive. Where the columns' scales differ by more than 1e5 the eigenvectors of the
+/// covariance cannot be had in double precision; then, if nothing is dropped, the
+/// eigenvectors of the correlation serve: another rotation of the same sphered rows.
+#[derive(Clone, Debug)]
+pub struct Whitening {
+    /// m, the training rows' mean: one entry a column.
+    pub mean: Vec<f64>,
+    /// A: dimensions × columns.
+    pub matrix: Mat<f64>,
+    /// A⁺, the way back: columns × dimensions.
+    pub inverse: Mat<f64>,
+    /// ln|A|; for a rank-reduced A the log-volume factor on the kept subspace.
+    pub ln_det: f64,
+    /// How many dimensions of the data have variance, judged on standardised columns.
+    pub rank: usize,
+    /// The share of the total variance that was kept.
+    pub kept_variance: f64,
+    /// What lies outside the kept dimensions.
+    pub rest: Rest,
+    /// Standard deviation of each column, 0 for a constant one.
+    pub deviations: Vec<f64>,
+}
+
+/// Largest ratio of column scales for which the covariance's own eigenvectors are used.
+const GRADED: f64 = 1e5;
+/// Below this smallest eigenvalue of the correlation, sphering is refined on the rows.
+const ILL: f64 = 1e-6;
+
+impl Whitening {
+    /// Sphering of the given rows.
+    ///
+    /// ```
+    /// use upoe::{Dims, Rows, Whitening};
+    /// let rows = Rows::new(&[1.0, 0.0, 2.0, 3.0, 3.0, 0.0, 4.0, 3.0], 2)?;
+    /// let whitening = Whitening::fit(&rows, Dims::All)?;
+    /// let x = whitening.sphere(&rows)?;
+    /// assert!((x.iter().map(|x| x * x).sum::<f64>() / 8.0 - 1.0).abs() < 1e-12);
+    /// # Ok::<(), upoe::Error>(())
+    /// ```
+    pub fn fit(rows: &Rows, dims: Dims) -> Result<Self> {
+        let (mut whitening, smallest) = Self::from_moments(&Moments::of(rows)?, dims)?;
+        if smallest < ILL {
+            let x = whitening.sphere(rows)?;
+            let mut x = Rows::new(&x, whitening.dims())?;
+            if let Some(weights) = rows.weights() {
+                x = x.weighted(weights)?;
+            }
+            whitening.refine(&Moments::of(&x)?)?;
+        }
+        Ok(whitening)
+    }
+
+    /// Sphering from moments alone, and the smallest kept eigenvalue of the correlation
+    /// matrix relative to the largest, which says how many digits the moments could give.
+    pub fn from_moments(moments: &Moments, dims: Dims) -> Result<(Self, f64)> {
+        let columns = moments.mean.len();
+        if moments.rows < 2 {
+            return Err(Error::TooFewRows { rows: moments.rows, needed: 2 });
+        }
+        match dims {
+            Dims::Count(0) => return invalid("dims", 0, "at least one dimension must be kept"),
+            Dims::Share(s) if !(s > 0.0 && s <= 1.0) => {
+                return invalid("dims", s, "a share of variance lies above 0 and at most at 1");
+            }
+            _ => {}
+        }
+        let covariance = moments.covariance();
+        // A column is constant when its deviation is what rounding its mean could leave.
+        let deviations: Vec<f64> = (0..columns)
+            .map(|i| covariance[(i, i)].max(0.0).sqrt())
+            .zip(&moments.mean)
+            .map(|(s, m)| if s > 4.0 * f64::EPSILON * m.abs() && s > 1e-150 { s } else { 0.0 })
+            .collect();
+        let varies: Vec<usize> = (0..columns).filter(|&i| deviations[i] > 0.0).collect();
+        if varies.is_empty() {
+            return Err(Error::NoVariance { columns });
+        }
+        let scale = |k: usize| deviations[varies[k]];
+        let correlation = Mat::from_fn(varies.len(), varies.len(), |i, j| {
+            covariance[(varies[i], varies[j])] / scale(i) / scale(j)
+        });
+        let (values, vectors) = eigen(&correlation)?;
+        let tolerance = 64.0 * varies.len() as f64 * f64::EPSILON * values[0];
+        let rank = values.iter().take_while(|&&v| v > tolerance).count().min(moments.rows - 1);
+        let smallest = values[rank - 1] / values[0];
+
+        let mut spectrum = eigen(&covariance)?;
+        spectrum.0.truncate(rank);
+        let total: f64 = (0..columns).map(|i| covariance[(i, i)].max(0.0)).sum();
+        let kept = match dims {
+            Dims::All => rank,
+            Dims::Count(n) if n > rank => {
+                return invalid("dims", n, "more dimensions than the data have variance in");
+            }
+            Dims::Count(n) => n,
+            Dims::Share(s) => {
+                let mut sum = 0.0;
+                let enough = s * total * (1.0 - 1e-12);
+                let n = spectrum.0.iter().take_while(|&&v| (sum < enough, sum += v).0).count();
+                n.clamp(1, rank)
+            }
+        };
+        let (low, high) = (0..varies.len())
+            .map(scale)
+            .fold((f64::INFINITY, 0.0_f64), |(low, high), s| (low.min(s), high.max(s)));
+        let graded = kept == rank && high / low > GRADED;
+        let matrix = if graded {
+            let mut full = Mat::zeros(kept, columns);
+            for (k, &column) in varies.iter().enumerate() {
+                for i in 0..kept {
+                    full[(i, column)] = vectors[(k, i)] / scale(k) / values[i].sqrt();
+                }
+            }
+            full
+        } else {
+            Mat::from_fn(kept, columns, |i, j| spectrum.1[(j, i)] / spectrum.0[i].sqrt())
+        };
+        let ln_det = if graded && rank == columns {
+            -deviations.iter().map(|s| s.ln()).sum::<f64>()
+                - 0.5 * values[..rank].iter().map(|v| v.ln()).sum::<f64>()
+        } else {
+            -0.5 * spectrum.0[..kept].iter().map(|v| v.ln()).sum::<f64>()
+        };
+        let kept_sum: f64 = spectrum.0[..kept].iter().sum();
+        let rest = if kept == columns {
+            Rest::Nothing
+        } else if kept == rank {
+            Rest::Degenerate
+        } else {
+            Rest::Noise { variance: (total - kept_sum).max(0.0) / (columns - kept) as f64 }
+        };
+        let inverse = &covariance * matrix.transpose();
+        let kept_variance = (kept_sum / total).min(1.0);
+        let mean = moments.mean.clone();
+        let mut whitening =
+            Whitening { mean, matrix, inverse, ln_det, rank, kept_variance, rest, deviations };
+        // What rounding left undone, A C Aᵀ − I, is corrected once.
+        let again = &whitening.matrix * &whitening.inverse;
+        whitening.correct(&again)?;
+        Ok((whitening, smallest))
+    }
+
+    /// Corrects A so that the given sphered training rows become exactly centred and white.
+    fn refine(&mut self, sphered: &Moments) -> Result<()> {
+        for (i, m) in self.mean.iter_mut().enumerate() {
+            *m += (0..self.matrix.nrows())
+                .map(|k| self.inverse[(i, k)] * sphered.mean[k])
+                .sum::<f64>();
+        }
+        self.correct(&sphered.covariance())
+    }
+
+    /// A ← E^(−½) A for E = ⟨xxᵀ⟩ close to the identity.
+    fn correct(&mut self, white: &Mat<f64>) -> Result<()> {
+        let n = white.nrows();
+        let symmetric = Mat::from_fn(n, n, |i, j| 0.5 * (white[(i, j)] + white[(j, i)]));
+        let off = (0..n * n)
+            .map(|k| (symmetric[(k % n, k / n)] - f64::from(u8::from(k % n == k / n))).abs())
+            .fold(0.0, f64::max);
+        if off < 1e-14 {
+            return Ok(());
+        }
+        let (values, vectors) = eigen(&symmetric)?;
+        let power = |p: f64| {
+            let scaled =
+                Mat::from_fn(n, n, |i, k| vectors[(i, k)] * values[k].max(f64::EPSILON).powf(p));
+            &scaled * vectors.transpose()
+        };
+        self.matrix = power(-0.5) * &self.matrix;
+        self.inverse = &self.inverse * power(0.5);
+        self.ln_det -= 0.5 * values.iter().map(|v| v.max(f64::EPSILON).ln()).sum::<f64>();
+        for i in 0..n {
+            let largest = (0..self.matrix.ncols())
+                .map(|j| self.matrix[(i, j)])
+                .fold(0.0_f64, |a, b| if b.abs() > a.abs() { b } else { a });
+            if largest < 0.0 {
+                self.matrix.row_mut(i).iter_mut().for_each(|x| *x = -*x);
+                self.inverse.col_mut(i).iter_mut().for_each(|x| *x = -*x);
+            }
+        }
+        Ok(())
+    }
+
+    /// D, how many dimensions sphered rows have.
+    pub fn dims(&self) -> usize {
+        self.matrix.nrows()
+    }
+
+    /// D₀, how many columns the data have.
+    pub fn columns(&self) -> usize {
+        self.mean.len()
+    }
+
+    /// Sphered rows, row after row.
+    pub fn sphere(&self, rows: &Rows) -> Result<Vec<f64>> {
+        self.check_columns(rows.columns())?;
+        let (d, columns) = (self.dims(), self.columns());
+        let mut x = vec![0.0; rows.len() * d];
+        const BLOCK: usize = 256;
+        x.par_chunks_mut(BLOCK * d).zip(rows.values().par_chunks(BLOCK * columns)).for_each(
+            |(x, values)| {
+                let n = x.len() / d;
+                let centred: Vec<f64> =
+                    values.chunks_exact(columns).flat_map(|row| self.centre(row)).collect();
+                let centred = MatRef::from_row_major_slice(&centred, n, columns);
+                let x = faer::MatMut::from_row_major_slice_mut(x, n, d);
+                matmul(x, Accum::Replace, centred, self.matrix.transpose(), 1.0, Par::Seq);
+            },
+        );
+        Ok(x)
+    }
+
+    /// One sphered row.
+    pub fn sphere_row(&self, row: &[f64]) -> Vec<f64> {
+        let centred: Vec<f64> = self.centre(row).collect();
+        (0..self.dims())
+            .map(|i| centred.iter().enumerate().map(|(j, c)| self.matrix[(i, j)] * c).sum())
+            .collect()
+    }
+
+    /// The row that a sphered row stands for (its nearest one, where dimensions were dropped).
+    pub fn restore(&self, x: &[f64]) -> Vec<f64> {
+        (0..self.columns())
+            .map(|i| {
+                let shift: f64 = x.iter().enumerate().map(|(k, x)| self.inverse[(i, k)] * x).sum();
+                self.mean[i] + shift
+            })
+            .collect()
+    }
+
+    /// What ln p gains on the way from sphered rows to rows: ln|A|, and the density of what
+    /// lies outside the kept dimensions; −∞ for a row off the subspace of a degenerate model.
+    pub fn ln_jacobian(&self, row: &[f64], x: &[f64]) -> f64 {
+        self.ln_det
+            + match self.rest {
+                Rest::Nothing => 0.0,
+                Rest::Degenerate => {
+                    let off = self.residual(row, x).iter().enumerate().any(|(i, r)| {
+                        let size = self.deviations[i] + 1e-3 * self.mean[i].abs();
+                        // Rounding grows with the distance from the mean.
+                        let distance = 1.0 + x.iter().map(|x| x.abs()).fold(0.0, f64::max);
+                        r.abs() > 1e-6 * size * distance
+                    });
+                    if off { f64::NEG_INFINITY } else { 0.0 }
+                }
+                Rest::Noise { variance } => {
+                    let square: f64 = self.residual(row, x).iter().map(|r| r * r).sum();
+                    let dropped = (self.columns() - self.dims()) as f64;
+                    -0.5 * square / variance
+                        - 0.5 * dropped * (std::f64::consts::TAU * variance).ln()
+                }
+            }
+    }
+
+    /// The part of row − m outside the kept dimensions.
+    pub fn residual(&self, row: &[f64], x: &[f64]) -> Vec<f64> {
+        row.iter().zip(self.restore(x)).map(|(r, b)| r - b).collect()
+    }
+
+    fn centre<'a>(&'a self, row: &'a [f64]) -> impl Iterator<Item = f64> + 'a {
+        row.iter().zip(&self.mean).map(|(x, m)| x - m)
+    }
+
+    pub(crate) fn check_columns(&self, got: usize) -> Result<()> {
+        match self.columns() {
+            expected if expected == got => Ok(()),
+            expected => Err(Error::Shape { what: "columns of a row", expected, got }),
+        }
+    }
+}
+
+/// Eigenvalues, falling, and their vectors as columns, each with its largest entry positive.
+fn eigen(symmetric: &Mat<f64>) -> Result<(Vec<f64>, Mat<f64>)> {
+    let found = symmetric
+        .self_adjoint_eigen(Side::Lower)
+        .map_err(|_| Error::NoConvergence { what: "eigendecomposition" })?;
+    let n = symmetric.nrows();
+    let values = (0..n).map(|k| found.S()[n - 1 - k]).collect();
+    let vectors = Mat::from_fn(n, n, |i, k| found.U()[(i, n - 1 - k)]);
+    let signs: Vec<f64> = (0..n)
+        .map(|k| {
+            let largest = (0..n).fold(0.0_f64, |a, i| {
+                let b: f64 = vectors[(i, k)];
+                // Ties in size go to the first, so that rounding does not flip the sign.
+                if b.abs() > a.abs() * (1.0 + 1e-9) { b } else { a }
+            });
+            largest.signum()
+        })
+        .collect();
+    Ok((values, Mat::from_fn(n, n, |i, k| vectors[(i, k)] * signs[k])))
+}
