@@ -7,6 +7,7 @@ mod lanes;
 mod mixture;
 mod normal;
 mod quadrature;
+mod spline;
 mod student_t;
 mod tilt;
 
