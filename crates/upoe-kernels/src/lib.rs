@@ -8,10 +8,19 @@
 //! threads, and partial sums are added in a fixed order: any number of threads gives the
 //! same bits.
 
+mod dots;
 mod math;
+mod outer;
 mod pass;
+mod project;
 mod rows;
+mod simd;
+#[cfg(test)]
+mod tests;
+mod tree;
 
-pub use math::{dispatch, exp, ln, ln_1p};
-pub use pass::{Pass, Term, pass, project};
+pub use math::{exp, ln, ln_1p};
+pub use pass::{Pass, Term, pass};
+pub use project::project;
 pub use rows::{Real, chunks};
+pub use simd::dispatch;

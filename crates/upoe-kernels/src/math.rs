@@ -1,15 +1,4 @@
-//! Elementwise functions that the compiler can vectorise, and the run-time choice of
-//! instruction set under which it does.
-
-use std::sync::OnceLock;
-
-/// Runs `f` compiled for the best instruction set of this machine: loops that are inlined
-/// into it (closures, `#[inline(always)]` functions) are vectorised accordingly.
-#[inline]
-pub fn dispatch<R>(f: impl FnOnce() -> R) -> R {
-    static ARCH: OnceLock<pulp::Arch> = OnceLock::new();
-    ARCH.get_or_init(pulp::Arch::new).dispatch(f)
-}
+//! Elementwise functions that the compiler can vectorise.
 
 /// Natural logarithm of a positive finite number.
 #[inline(always)]

@@ -1,9 +1,10 @@
 //! Row storage types, and how rows are cut into chunks.
 
+use crate::simd::Lane;
 use std::ops::Range;
 
 /// The type of a stored row element: `f64`, or `f32` for half the memory traffic.
-pub trait Real: Copy + Send + Sync + 'static {
+pub trait Real: Lane {
     /// From double precision, rounding to nearest.
     fn from_f64(x: f64) -> Self;
     /// To double precision, exactly.
@@ -11,18 +12,22 @@ pub trait Real: Copy + Send + Sync + 'static {
 }
 
 impl Real for f64 {
+    #[inline(always)]
     fn from_f64(x: f64) -> Self {
         x
     }
+    #[inline(always)]
     fn to_f64(self) -> f64 {
         self
     }
 }
 
 impl Real for f32 {
+    #[inline(always)]
     fn from_f64(x: f64) -> Self {
         x as f32
     }
+    #[inline(always)]
     fn to_f64(self) -> f64 {
         f64::from(self)
     }

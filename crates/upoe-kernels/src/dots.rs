@@ -1,0 +1,117 @@
+//! Inner products of rows with directions: Z = W Xᵀ, with W of c × d and X of r × d.
+//!
+//! A tile of rows by directions is summed in registers, one vector for each product, along
+//! the columns. The order of summation does not depend on the tile, so neither do the bits.
+
+use crate::Real;
+use pulp::{Simd, WithSimd};
+
+/// Z (`count` rows of `z_stride`) = W (`count` × `cols`, `w_stride` apart, zero past
+/// `cols`) times the transpose of X (`rows` × `cols`).
+pub(crate) struct Dots<'a, T> {
+    pub x: &'a [T],
+    pub rows: usize,
+    pub cols: usize,
+    pub w: &'a [T],
+    pub w_stride: usize,
+    pub count: usize,
+    pub z: &'a mut [f64],
+    pub z_stride: usize,
+}
+
+impl<T: Real> WithSimd for Dots<'_, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(mut self, simd: S) {
+        assert!(self.rows * self.cols <= self.x.len());
+        assert!(self.cols.next_multiple_of(16) <= self.w_stride);
+        assert!(self.count * self.w_stride <= self.w.len());
+        assert!(self.rows <= self.z_stride && self.count * self.z_stride <= self.z.len());
+        if self.count < 4 {
+            // Memory is the limit: rows strictly in order.
+            self.rows::<S, 1, 1>(simd);
+        } else if S::REGISTER_COUNT >= 32 {
+            self.rows::<S, 4, 4>(simd);
+        } else {
+            self.rows::<S, 2, 4>(simd);
+        }
+    }
+}
+
+impl<T: Real> Dots<'_, T> {
+    #[inline(always)]
+    fn rows<S: Simd, const R: usize, const C: usize>(&mut self, simd: S) {
+        let mut r = 0;
+        while r + R <= self.rows {
+            self.candidates::<S, R, C>(simd, r);
+            r += R;
+        }
+        while r < self.rows {
+            self.candidates::<S, 1, C>(simd, r);
+            r += 1;
+        }
+    }
+
+    #[inline(always)]
+    fn candidates<S: Simd, const R: usize, const C: usize>(&mut self, simd: S, r: usize) {
+        let mut c = 0;
+        while c + C <= self.count {
+            self.tile::<S, R, C>(simd, r, c);
+            c += C;
+        }
+        while c < self.count {
+            self.tile::<S, R, 1>(simd, r, c);
+            c += 1;
+        }
+    }
+
+    /// The products of rows `r..r + R` with directions `c..c + C`.
+    #[inline(always)]
+    fn tile<S: Simd, const R: usize, const C: usize>(&mut self, simd: S, r: usize, c: usize) {
+        let lanes = T::lanes::<S>();
+        let full = self.cols - self.cols % lanes;
+        let zero = T::splat(simd, T::default());
+        let mut sums = [[zero; C]; R];
+        // SAFETY: `with_simd` has checked that rows × cols of X, count × w_stride of W and
+        // count × z_stride of Z lie in their slices; here r + R ≤ rows and c + C ≤ count.
+        // Full vectors end at `full` ≤ cols; the one past it is masked in X, and in W ends
+        // within the stride, since lanes divides 16.
+        unsafe {
+            let x = self.x.as_ptr().add(r * self.cols);
+            let w = self.w.as_ptr().add(c * self.w_stride);
+            let mut d = 0;
+            while d < full {
+                let mut xs = [zero; R];
+                for (i, xs) in xs.iter_mut().enumerate() {
+                    *xs = T::load(simd, x.add(i * self.cols + d));
+                }
+                let mut w = w.add(d);
+                for j in 0..C {
+                    let direction = T::load(simd, w);
+                    for (sums, &x) in sums.iter_mut().zip(&xs) {
+                        sums[j] = T::mul_add(simd, x, direction, sums[j]);
+                    }
+                    w = w.wrapping_add(self.w_stride);
+                }
+                d += lanes;
+            }
+            if full < self.cols {
+                let mask = T::first(simd, self.cols - full);
+                for (i, sums) in sums.iter_mut().enumerate() {
+                    let x = T::load_first(simd, mask, x.add(i * self.cols + full));
+                    for (j, sum) in sums.iter_mut().enumerate() {
+                        let w = T::load(simd, w.add(j * self.w_stride + full));
+                        *sum = T::mul_add(simd, x, w, *sum);
+                    }
+                }
+            }
+            for (i, sums) in sums.iter().enumerate() {
+                for (j, &sum) in sums.iter().enumerate() {
+                    let z = self.z.as_mut_ptr().add((c + j) * self.z_stride + r + i);
+                    *z = T::sum(simd, sum).to_f64();
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,129 @@
+//! Sums of outer products: G += S X, with S of c × r (candidates by rows) and X of r × d.
+//!
+//! A tile of G stays in registers while the rows of X go by, and is added to G, in double
+//! precision, when they have passed. Each element of G is a sum over the rows in their
+//! order, whatever tile it falls into: the bits do not depend on how many candidates
+//! there are.
+
+use crate::Real;
+use pulp::{Simd, WithSimd};
+
+/// G (`count` rows, `g_stride` apart) += S (`count` × `rows`, `s_stride` apart) times X
+/// (`rows` × `cols`, `x_stride` apart).
+pub(crate) struct Outer<'a, T> {
+    pub x: &'a [T],
+    pub x_stride: usize,
+    pub rows: usize,
+    pub cols: usize,
+    pub s: &'a [T],
+    pub s_stride: usize,
+    pub count: usize,
+    pub g: &'a mut [f64],
+    pub g_stride: usize,
+}
+
+/// G's stride for `cols` columns: the widest vector fits over the last column.
+pub(crate) fn padded(cols: usize) -> usize {
+    cols.next_multiple_of(16)
+}
+
+impl<T: Real> WithSimd for Outer<'_, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(mut self, simd: S) {
+        if self.count == 0 || self.rows == 0 || self.cols == 0 {
+            return;
+        }
+        assert!(self.cols <= self.x_stride && padded(self.cols) <= self.g_stride);
+        assert!((self.rows - 1) * self.x_stride + self.cols <= self.x.len());
+        assert!((self.count - 1) * self.s_stride + self.rows <= self.s.len());
+        assert!(self.count * self.g_stride <= self.g.len());
+        if S::REGISTER_COUNT >= 32 {
+            self.panels::<S, 4, 6>(simd);
+        } else {
+            self.panels::<S, 4, 2>(simd);
+        }
+    }
+}
+
+impl<T: Real> Outer<'_, T> {
+    #[inline(always)]
+    fn panels<S: Simd, const C: usize, const V: usize>(&mut self, simd: S) {
+        let lanes = T::lanes::<S>();
+        let mut d = 0;
+        while d + V * lanes <= self.cols {
+            self.candidates::<S, C, V, false>(simd, d);
+            d += V * lanes;
+        }
+        while d + lanes <= self.cols {
+            self.candidates::<S, C, 1, false>(simd, d);
+            d += lanes;
+        }
+        if d < self.cols {
+            self.candidates::<S, C, 1, true>(simd, d);
+        }
+    }
+
+    #[inline(always)]
+    fn candidates<S: Simd, const C: usize, const V: usize, const TAIL: bool>(
+        &mut self,
+        simd: S,
+        d: usize,
+    ) {
+        let mut c = 0;
+        while c + C <= self.count {
+            self.tile::<S, C, V, TAIL>(simd, c, d);
+            c += C;
+        }
+        while c < self.count {
+            self.tile::<S, 1, V, TAIL>(simd, c, d);
+            c += 1;
+        }
+    }
+
+    /// The C × (V vectors) tile of G at candidate `c` and column `d`; with TAIL, V is 1 and
+    /// the vector reaches over the last column.
+    #[inline(always)]
+    fn tile<S: Simd, const C: usize, const V: usize, const TAIL: bool>(
+        &mut self,
+        simd: S,
+        c: usize,
+        d: usize,
+    ) {
+        let lanes = T::lanes::<S>();
+        let mask = T::first(simd, if TAIL { self.cols - d } else { lanes });
+        let mut sums = [[T::splat(simd, T::default()); V]; C];
+        // SAFETY: `with_simd` has checked that rows × cols of X, count × rows of S and
+        // count × padded(cols) of G lie in their slices. Here c + C ≤ count, and
+        // d + V·lanes ≤ cols, or TAIL masks the lanes past cols, and lanes ≤ 16 divides 16,
+        // so that d + lanes ≤ padded(cols).
+        unsafe {
+            let mut x = self.x.as_ptr().add(d);
+            let s = self.s.as_ptr().add(c * self.s_stride);
+            for r in 0..self.rows {
+                let mut xs = [T::splat(simd, T::default()); V];
+                for (v, xs) in xs.iter_mut().enumerate() {
+                    *xs = if TAIL {
+                        T::load_first(simd, mask, x)
+                    } else {
+                        T::load(simd, x.add(v * lanes))
+                    };
+                }
+                for (c, sums) in sums.iter_mut().enumerate() {
+                    let s = T::splat(simd, *s.add(c * self.s_stride + r));
+                    for (sum, &x) in sums.iter_mut().zip(&xs) {
+                        *sum = T::mul_add(simd, s, x, *sum);
+                    }
+                }
+                x = x.wrapping_add(self.x_stride);
+            }
+            for (i, sums) in sums.iter().enumerate() {
+                let g = self.g.as_mut_ptr().add((c + i) * self.g_stride + d);
+                for (v, &sum) in sums.iter().enumerate() {
+                    T::add_to(simd, sum, g.add(v * lanes));
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,135 @@
+//! Projections of a block of rows on many directions.
+
+use crate::{Real, dots::Dots, outer::Outer, outer::padded};
+use pulp::Arch;
+use rayon::prelude::*;
+
+/// Directions ready for the kernels: in the rows' precision, zero-padded.
+pub(crate) struct Directions<T> {
+    w: Vec<T>,
+    stride: usize,
+    cols: usize,
+    pub count: usize,
+}
+
+/// Space for the transpose of a block, allocated on first use.
+pub(crate) type Scratch<T> = Vec<T>;
+
+impl<T: Real> Directions<T> {
+    /// From `count` directions of `cols` columns each.
+    pub fn new(directions: &[f64], cols: usize, count: usize) -> Self {
+        let stride = if narrow::<T>(cols) { cols } else { padded(cols) };
+        let mut w = vec![T::default(); count * stride];
+        if cols > 0 {
+            for (w, from) in w.chunks_exact_mut(stride).zip(directions.chunks_exact(cols)) {
+                for (w, &from) in w.iter_mut().zip(from) {
+                    *w = T::from_f64(from);
+                }
+            }
+        }
+        Self { w, stride, cols, count }
+    }
+
+    /// Projections of `rows` rows, `z_stride` (a multiple of 16) apart for each direction.
+    /// Which of the two kernels computes them depends on the number of columns alone, so a
+    /// projection's bits do not depend on the other directions.
+    pub fn project(
+        &self,
+        arch: Arch,
+        x: &[T],
+        rows: usize,
+        z: &mut [f64],
+        z_stride: usize,
+        scratch: &mut Scratch<T>,
+    ) {
+        let Self { ref w, stride, cols, count } = *self;
+        if narrow::<T>(cols) {
+            scratch.resize(cols * z_stride, T::default());
+            transpose(x, cols, scratch, z_stride);
+            z.fill(0.0);
+            arch.dispatch(Outer {
+                x: scratch,
+                x_stride: z_stride,
+                rows: cols,
+                cols: rows,
+                s: w,
+                s_stride: stride,
+                count,
+                g: z,
+                g_stride: z_stride,
+            });
+        } else {
+            arch.dispatch(Dots { x, rows, cols, w, w_stride: stride, count, z, z_stride });
+        }
+    }
+}
+
+/// Whether rows are so short that adding up the lanes of each dot product would cost more
+/// than transposing the block.
+fn narrow<T>(cols: usize) -> bool {
+    cols * size_of::<T>() <= 512
+}
+
+/// Rows in a block: about 256 kB, so that it stays in the second-level cache. A multiple of
+/// 16 that depends on the width of a row alone.
+pub(crate) fn block_rows<T>(cols: usize) -> usize {
+    ((1 << 18) / (cols * size_of::<T>()).max(1)).clamp(16, 256) / 16 * 16
+}
+
+/// Writes rows of `cols` as columns, `stride` apart.
+pub(crate) fn transpose<T: Copy>(x: &[T], cols: usize, to: &mut [T], stride: usize) {
+    if cols == 0 {
+        return;
+    }
+    for (i, x) in x.chunks(16 * cols).enumerate() {
+        for d in 0..cols {
+            let to = &mut to[d * stride + 16 * i..][..x.len() / cols];
+            for (to, x) in to.iter_mut().zip(x[d..].iter().step_by(cols)) {
+                *to = *x;
+            }
+        }
+    }
+}
+
+/// The projections of every row on K directions: N × K, row-major.
+///
+/// # Panics
+/// If `rows` or `directions` is not a whole number of rows of `cols`.
+pub fn project<T: Real>(rows: &[T], cols: usize, directions: &[f64]) -> Vec<f64> {
+    project_on(crate::simd::best(), rows, cols, directions)
+}
+
+pub(crate) fn project_on<T: Real>(
+    arch: Arch,
+    rows: &[T],
+    cols: usize,
+    directions: &[f64],
+) -> Vec<f64> {
+    if cols == 0 || directions.is_empty() {
+        return Vec::new();
+    }
+    assert_eq!(rows.len() % cols, 0, "rows × cols");
+    assert_eq!(directions.len() % cols, 0, "directions × cols");
+    let (n, k) = (rows.len() / cols, directions.len() / cols);
+    let directions = Directions::<T>::new(directions, cols, k);
+    let size = block_rows::<T>(cols);
+    let mut out = vec![0.0; n * k];
+    let block = |(z, scratch): &mut (Vec<f64>, Vec<T>), (out, x): (&mut [f64], &[T])| {
+        directions.project(arch, x, x.len() / cols, z, size, scratch);
+        for (i, out) in out.chunks_exact_mut(k).enumerate() {
+            for (out, z) in out.iter_mut().zip(z[i..].iter().step_by(size)) {
+                *out = *z;
+            }
+        }
+    };
+    let space = || (vec![0.0; k * size], Vec::new());
+    if n * k * cols < crate::pass::SERIAL {
+        let mut space = space();
+        out.chunks_mut(k * size)
+            .zip(rows.chunks(cols * size))
+            .for_each(|pair| block(&mut space, pair));
+    } else {
+        out.par_chunks_mut(k * size).zip(rows.par_chunks(cols * size)).for_each_init(space, block);
+    }
+    out
+}

@@ -1,0 +1,158 @@
+//! Vectors of `f32` or `f64` for one generic kernel, and the run-time choice of
+//! instruction set (AVX-512, AVX2 with FMA, NEON, or plain scalar code).
+
+use pulp::{Arch, MemMask, Simd};
+use std::sync::OnceLock;
+
+/// The best instruction set of this machine.
+#[inline]
+pub(crate) fn best() -> Arch {
+    static ARCH: OnceLock<Arch> = OnceLock::new();
+    *ARCH.get_or_init(Arch::new)
+}
+
+/// Runs `f` compiled for the best instruction set of this machine: loops that are inlined
+/// into it (closures, `#[inline(always)]` functions) are vectorised accordingly.
+#[inline]
+pub fn dispatch<R>(f: impl FnOnce() -> R) -> R {
+    best().dispatch(f)
+}
+
+/// Every instruction set this machine has, the plain one included: what tests run through.
+#[cfg(test)]
+pub(crate) fn all() -> Vec<Arch> {
+    let mut all = vec![Arch::Scalar];
+    #[cfg(target_arch = "x86_64")]
+    {
+        all.extend(pulp::x86::V3::try_new().map(Arch::V3));
+        all.extend(pulp::x86::V4::try_new().map(Arch::V4));
+    }
+    #[cfg(target_arch = "aarch64")]
+    all.extend(pulp::aarch64::Neon::try_new().map(Arch::Neon));
+    all
+}
+
+/// An element type with its vectors. Sealed: `f32` and `f64`.
+pub trait Lane: Copy + Default + Send + Sync + 'static {
+    /// A vector register of this element.
+    type Vector<S: Simd>: Copy;
+    /// Selects the first lanes of a vector.
+    type Mask<S: Simd>: Copy;
+
+    /// Elements in a vector.
+    fn lanes<S: Simd>() -> usize;
+    /// The mask of the first `n` lanes.
+    fn first<S: Simd>(simd: S, n: usize) -> Self::Mask<S>;
+    /// All lanes `x`.
+    fn splat<S: Simd>(simd: S, x: Self) -> Self::Vector<S>;
+    /// # Safety
+    /// `lanes` elements can be read at `at`; no alignment is needed.
+    unsafe fn load<S: Simd>(simd: S, at: *const Self) -> Self::Vector<S>;
+    /// # Safety
+    /// The elements that `mask` selects can be read at `at`. The others become 0.
+    unsafe fn load_first<S: Simd>(simd: S, mask: Self::Mask<S>, at: *const Self)
+    -> Self::Vector<S>;
+    /// `a · b + c`, fused where the instruction set can.
+    fn mul_add<S: Simd>(
+        simd: S,
+        a: Self::Vector<S>,
+        b: Self::Vector<S>,
+        c: Self::Vector<S>,
+    ) -> Self::Vector<S>;
+    /// The sum of the lanes.
+    fn sum<S: Simd>(simd: S, v: Self::Vector<S>) -> Self;
+    /// Adds each lane to the double at `to`.
+    ///
+    /// # Safety
+    /// `lanes` doubles can be read and written at `to`.
+    unsafe fn add_to<S: Simd>(simd: S, v: Self::Vector<S>, to: *mut f64);
+}
+
+macro_rules! lane {
+    ($t:ty, $v:ident, $m:ident, $mask:ident, $bits:ty, $lanes:ident, $splat:ident, $load:ident,
+     $fma:ident, $sum:ident) => {
+        impl Lane for $t {
+            type Vector<S: Simd> = S::$v;
+            type Mask<S: Simd> = MemMask<S::$m>;
+
+            #[inline(always)]
+            fn lanes<S: Simd>() -> usize {
+                S::$lanes
+            }
+            #[inline(always)]
+            fn first<S: Simd>(simd: S, n: usize) -> Self::Mask<S> {
+                // Keep the lane mask alone: `MemMask` may also carry a call to an
+                // out-of-line loader, which is slower than a masked load.
+                MemMask::new(simd.$mask(0, n as $bits).mask())
+            }
+            #[inline(always)]
+            fn splat<S: Simd>(simd: S, x: Self) -> Self::Vector<S> {
+                simd.$splat(x)
+            }
+            #[inline(always)]
+            unsafe fn load<S: Simd>(_: S, at: *const Self) -> Self::Vector<S> {
+                // SAFETY: the caller vouches for `lanes` elements, which is the size of a
+                // vector, and any bits are a valid vector (it is `Pod`).
+                unsafe { at.cast::<S::$v>().read_unaligned() }
+            }
+            #[inline(always)]
+            unsafe fn load_first<S: Simd>(
+                simd: S,
+                mask: Self::Mask<S>,
+                at: *const Self,
+            ) -> Self::Vector<S> {
+                // SAFETY: the caller vouches for the selected elements.
+                unsafe { simd.$load(mask, at) }
+            }
+            #[inline(always)]
+            fn mul_add<S: Simd>(
+                simd: S,
+                a: Self::Vector<S>,
+                b: Self::Vector<S>,
+                c: Self::Vector<S>,
+            ) -> Self::Vector<S> {
+                simd.$fma(a, b, c)
+            }
+            #[inline(always)]
+            fn sum<S: Simd>(simd: S, v: Self::Vector<S>) -> Self {
+                simd.$sum(v)
+            }
+            #[inline(always)]
+            unsafe fn add_to<S: Simd>(_: S, v: Self::Vector<S>, to: *mut f64) {
+                let v = &raw const v;
+                // SAFETY: a vector is `lanes` elements of plain data.
+                let v = unsafe { std::slice::from_raw_parts(v.cast::<$t>(), S::$lanes) };
+                // SAFETY: the caller vouches for `lanes` doubles.
+                let to = unsafe { std::slice::from_raw_parts_mut(to, S::$lanes) };
+                for (to, &v) in to.iter_mut().zip(v) {
+                    *to += f64::from(v);
+                }
+            }
+        }
+    };
+}
+
+lane!(
+    f32,
+    f32s,
+    m32s,
+    mask_between_m32s,
+    u32,
+    F32_LANES,
+    splat_f32s,
+    mask_load_ptr_f32s,
+    mul_add_e_f32s,
+    reduce_sum_f32s
+);
+lane!(
+    f64,
+    f64s,
+    m64s,
+    mask_between_m64s,
+    u64,
+    F64_LANES,
+    splat_f64s,
+    mask_load_ptr_f64s,
+    mul_add_e_f64s,
+    reduce_sum_f64s
+);
