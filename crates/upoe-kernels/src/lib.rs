@@ -9,6 +9,7 @@
 //! same bits.
 
 mod dots;
+mod map;
 mod math;
 mod outer;
 mod pass;
@@ -19,6 +20,7 @@ mod simd;
 mod tests;
 mod tree;
 
+pub use map::map_sums;
 pub use math::{exp, ln, ln_1p};
 pub use pass::{Pass, Term, pass};
 pub use project::project;

@@ -184,7 +184,8 @@ impl<T: Real> Group<'_, T> {
 
 /// Weights the scores and rounds them to the rows' precision.
 fn narrow<T: Real>(arch: Arch, scores: &[f64], weights: Option<&[f64]>, to: &mut [T]) {
-    arch.dispatch(
+    crate::simd::dispatch_on(
+        arch,
         #[inline(always)]
         || match weights {
             None => to.iter_mut().zip(scores).for_each(|(to, &s)| *to = T::from_f64(s)),

@@ -1,7 +1,7 @@
 //! Vectors of `f32` or `f64` for one generic kernel, and the run-time choice of
 //! instruction set (AVX-512, AVX2 with FMA, NEON, or plain scalar code).
 
-use pulp::{Arch, MemMask, Simd};
+use pulp::{Arch, MemMask, Simd, WithSimd};
 use std::sync::OnceLock;
 
 /// The best instruction set of this machine.
@@ -11,11 +11,30 @@ pub(crate) fn best() -> Arch {
     *ARCH.get_or_init(Arch::new)
 }
 
-/// Runs `f` compiled for the best instruction set of this machine: loops that are inlined
-/// into it (closures, `#[inline(always)]` functions) are vectorised accordingly.
+/// Runs `f`, once, compiled for the best instruction set of this machine: loops that are
+/// inlined into it are vectorised accordingly.
+///
+/// Mark the closure, and what it calls, `#[inline(always)]`: a large closure otherwise stays
+/// a function of its own, compiled for the oldest processor. Note that the compiler does
+/// not vectorise a running sum; see [`map_sums`](crate::map_sums).
 #[inline]
-pub fn dispatch<R>(f: impl FnOnce() -> R) -> R {
-    best().dispatch(f)
+pub fn dispatch<R>(f: impl FnMut() -> R) -> R {
+    dispatch_on(best(), f)
+}
+
+/// The same on a given instruction set.
+#[inline]
+pub(crate) fn dispatch_on<R>(arch: Arch, f: impl FnMut() -> R) -> R {
+    // `FnOnce` would come with a shim around the closure that need not be inlined.
+    struct Call<F>(F);
+    impl<R, F: FnMut() -> R> WithSimd for Call<F> {
+        type Output = R;
+        #[inline(always)]
+        fn with_simd<S: Simd>(mut self, _: S) -> R {
+            (self.0)()
+        }
+    }
+    arch.dispatch(Call(f))
 }
 
 /// Every instruction set this machine has, the plain one included: what tests run through.
