@@ -7,9 +7,10 @@ use crate::Real;
 use pulp::{Simd, WithSimd};
 
 /// Z (`count` rows of `z_stride`) = W (`count` × `cols`, `w_stride` apart, zero past
-/// `cols`) times the transpose of X (`rows` × `cols`).
+/// `cols`) times the transpose of X (`rows` × `cols`, `x_stride` apart).
 pub(crate) struct Dots<'a, T> {
     pub x: &'a [T],
+    pub x_stride: usize,
     pub rows: usize,
     pub cols: usize,
     pub w: &'a [T],
@@ -24,7 +25,11 @@ impl<T: Real> WithSimd for Dots<'_, T> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(mut self, simd: S) {
-        assert!(self.rows * self.cols <= self.x.len());
+        if self.rows == 0 || self.count == 0 {
+            return;
+        }
+        assert!(self.cols <= self.x_stride);
+        assert!((self.rows - 1) * self.x_stride + self.cols <= self.x.len());
         assert!(self.cols.next_multiple_of(16) <= self.w_stride);
         assert!(self.count * self.w_stride <= self.w.len());
         assert!(self.rows <= self.z_stride && self.count * self.z_stride <= self.z.len());
@@ -78,13 +83,13 @@ impl<T: Real> Dots<'_, T> {
         // Full vectors end at `full` ≤ cols; the one past it is masked in X, and in W ends
         // within the stride, since lanes divides 16.
         unsafe {
-            let x = self.x.as_ptr().add(r * self.cols);
+            let x = self.x.as_ptr().add(r * self.x_stride);
             let w = self.w.as_ptr().add(c * self.w_stride);
             let mut d = 0;
             while d < full {
                 let mut xs = [zero; R];
                 for (i, xs) in xs.iter_mut().enumerate() {
-                    *xs = T::load(simd, x.add(i * self.cols + d));
+                    *xs = T::load(simd, x.add(i * self.x_stride + d));
                 }
                 let mut w = w.add(d);
                 for j in 0..C {
@@ -99,7 +104,7 @@ impl<T: Real> Dots<'_, T> {
             if full < self.cols {
                 let mask = T::first(simd, self.cols - full);
                 for (i, sums) in sums.iter_mut().enumerate() {
-                    let x = T::load_first(simd, mask, x.add(i * self.cols + full));
+                    let x = T::load_first(simd, mask, x.add(i * self.x_stride + full));
                     for (j, sum) in sums.iter_mut().enumerate() {
                         let w = T::load(simd, w.add(j * self.w_stride + full));
                         *sum = T::mul_add(simd, x, w, *sum);

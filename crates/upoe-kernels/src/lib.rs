@@ -8,9 +8,11 @@
 //! threads, and partial sums are added in a fixed order: any number of threads gives the
 //! same bits.
 
+mod aligned;
 mod dots;
 mod map;
 mod math;
+mod moments;
 mod outer;
 mod pass;
 mod project;
@@ -22,6 +24,7 @@ mod tree;
 
 pub use map::map_sums;
 pub use math::{exp, ln, ln_1p};
+pub use moments::{affine, scatter};
 pub use pass::{Pass, Term, pass};
 pub use project::project;
 pub use rows::{Real, chunks};

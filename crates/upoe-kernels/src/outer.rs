@@ -38,7 +38,7 @@ impl<T: Real> WithSimd for Outer<'_, T> {
         assert!(self.cols <= self.x_stride && padded(self.cols) <= self.g_stride);
         assert!((self.rows - 1) * self.x_stride + self.cols <= self.x.len());
         assert!((self.count - 1) * self.s_stride + self.rows <= self.s.len());
-        assert!(self.count * self.g_stride <= self.g.len());
+        assert!((self.count - 1) * self.g_stride + padded(self.cols) <= self.g.len());
         if S::REGISTER_COUNT >= 32 {
             self.panels::<S, 4, 6>(simd);
         } else {

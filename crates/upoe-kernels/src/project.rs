@@ -59,7 +59,17 @@ impl<T: Real> Directions<T> {
                 g_stride: z_stride,
             });
         } else {
-            arch.dispatch(Dots { x, rows, cols, w, w_stride: stride, count, z, z_stride });
+            arch.dispatch(Dots {
+                x,
+                x_stride: cols,
+                rows,
+                cols,
+                w,
+                w_stride: stride,
+                count,
+                z,
+                z_stride,
+            });
         }
     }
 }

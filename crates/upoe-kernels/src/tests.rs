@@ -1,6 +1,7 @@
 //! The kernels against slow, obvious references, on every instruction set there is.
 
 mod math;
+mod moments;
 mod pass;
 
 use crate::Real;

@@ -1,0 +1,32 @@
+//! Buffers that start on a cache line: a 64-byte vector read across two lines costs double.
+
+use crate::Real;
+
+/// Zeros to begin with.
+pub(crate) struct Aligned<T> {
+    buffer: Vec<T>,
+    start: usize,
+    len: usize,
+}
+
+impl<T: Real> Aligned<T> {
+    pub fn new(len: usize) -> Self {
+        let line = 64 / size_of::<T>();
+        let buffer = vec![T::default(); if len > 0 { len + line } else { 0 }];
+        let start = if len > 0 { buffer.as_ptr().align_offset(64).min(line) } else { 0 };
+        Self { buffer, start, len }
+    }
+}
+
+impl<T> std::ops::Deref for Aligned<T> {
+    type Target = [T];
+    fn deref(&self) -> &[T] {
+        &self.buffer[self.start..][..self.len]
+    }
+}
+
+impl<T> std::ops::DerefMut for Aligned<T> {
+    fn deref_mut(&mut self) -> &mut [T] {
+        &mut self.buffer[self.start..][..self.len]
+    }
+}
