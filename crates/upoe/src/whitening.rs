@@ -6,9 +6,11 @@ use crate::rows::Rows;
 use faer::linalg::matmul::matmul;
 use faer::{Accum, Mat, MatRef, Par, Side};
 use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
 
 /// How many dimensions sphering keeps.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Dims {
     /// All that have variance.
     #[default]
@@ -20,7 +22,8 @@ pub enum Dims {
 }
 
 /// What lies outside the kept dimensions, and so how a density over all columns is made.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Rest {
     /// Nothing: A is square.
     Nothing,

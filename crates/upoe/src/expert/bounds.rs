@@ -6,7 +6,7 @@
 //! of 0.07 standard deviations). Both are approached smoothly: value = bound + eᵗ.
 
 /// The smallest scale, in standard deviations of the sphered data.
-pub const SCALE: f64 = 0.01;
+pub const SCALE: f64 = 0.02;
 /// The fewest degrees of freedom, 2β − 1: β = 0.6.
 pub const FREEDOM: f64 = 0.2;
 

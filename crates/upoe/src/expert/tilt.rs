@@ -5,11 +5,12 @@ use super::spline::{
     CELLS, Cells, EDGE, FUNCTIONS, KNOTS, SPACING, basis, is_tail, knot, left, locate, slope, value,
 };
 use super::{Marginal, Parameter, Shape, lanes, normal};
+use crate::model::dot;
 use faer::linalg::solvers::{DenseSolveCore, Solve};
 use faer::{Mat, Side};
 use rand::{Rng, RngExt};
 use serde::{Deserialize, Serialize};
-use upoe_kernels::{Term, dispatch};
+use upoe_kernels::{Term, dispatch, exp};
 
 /// ln T(z) = ln N(z) + f(z) − ln Z, with f a natural cubic spline and a penalty on ∫ f″².
 ///
@@ -31,6 +32,9 @@ pub struct Tilt {
     roughness: f64,
     spline: Cells,
     ln_z: f64,
+    /// Mean and variance of each basis function under T.
+    mean: [f64; FUNCTIONS],
+    variance: [f64; FUNCTIONS],
 }
 
 /// What of a tilt is stored.
@@ -86,11 +90,45 @@ impl Tilt {
                 *x += c * f;
             }
         }
-        let mut tilt = Tilt { coefficients, roughness, spline, ln_z: 0.0 };
-        let peak = |i: usize| tilt.tilt(knot(i)) - 0.5 * knot(i).powi(2);
-        tilt.ln_z = (0..KNOTS).map(peak).fold(f64::NEG_INFINITY, f64::max);
-        tilt.ln_z += tilt.masses().iter().sum::<f64>().ln();
+        let zeros = [0.0; FUNCTIONS];
+        let mut tilt =
+            Tilt { coefficients, roughness, spline, ln_z: 0.0, mean: zeros, variance: zeros };
+        tilt.normalise();
         tilt
+    }
+
+    /// Finds ln Z, and the basis functions' mean and variance, by one sweep over the nodes.
+    fn normalise(&mut self) {
+        let nodes = &basis().nodes;
+        let mut p = vec![0.0; nodes.len()];
+        let (mut total, mut mean, mut square) = (0.0, [0.0; FUNCTIONS], [0.0; FUNCTIONS]);
+        let top = dispatch(|| {
+            for (p, (z, _, values)) in p.iter_mut().zip(nodes) {
+                *p = dot(&self.coefficients, values) - 0.5 * z * z - normal::HALF_LN_TAU;
+            }
+            let top = p.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+            p.iter_mut().for_each(|p| *p = exp(*p - top));
+            for (p, (_, w, values)) in p.iter().zip(nodes) {
+                let p = p * w;
+                total += p;
+                for k in 0..FUNCTIONS {
+                    mean[k] += p * values[k];
+                    square[k] += p * values[k] * values[k];
+                }
+            }
+            top
+        });
+        self.ln_z = top;
+        for (Tail { moments: [t0, t1, t2], .. }, lines) in self.tails() {
+            total += t0;
+            for (k, (a, b)) in lines.into_iter().enumerate() {
+                mean[k] += a * t0 + b * t1;
+                square[k] += a * a * t0 + 2.0 * a * b * t1 + b * b * t2;
+            }
+        }
+        self.ln_z += total.ln();
+        self.mean = mean.map(|m| m / total);
+        self.variance = std::array::from_fn(|k| square[k] / total - self.mean[k] * self.mean[k]);
     }
 
     /// The probability of each cell.
@@ -126,29 +164,9 @@ impl Tilt {
         })
     }
 
-    /// Mean and variance of each basis function under T.
-    fn mean_and_variance(&self) -> ([f64; FUNCTIONS], [f64; FUNCTIONS]) {
-        let (mut mean, mut square) = ([0.0; FUNCTIONS], [0.0; FUNCTIONS]);
-        for (z, w, values) in &basis().nodes {
-            let p = w * self.ln_density(*z).exp();
-            for k in 0..FUNCTIONS {
-                mean[k] += p * values[k];
-                square[k] += p * values[k] * values[k];
-            }
-        }
-        for (Tail { moments: [t0, t1, t2], .. }, lines) in self.tails() {
-            for (k, (a, b)) in lines.into_iter().enumerate() {
-                mean[k] += a * t0 + b * t1;
-                square[k] += a * a * t0 + 2.0 * a * b * t1 + b * b * t2;
-            }
-        }
-        (mean, std::array::from_fn(|k| square[k] - mean[k] * mean[k]))
-    }
-
     /// The Hessian of loss + penalty at fixed projections: the covariance of the basis
     /// functions under T, and the roughness.
     fn hessian(&self) -> Mat<f64> {
-        let mean = self.mean_and_variance().0;
         let mut second = Mat::<f64>::zeros(FUNCTIONS, FUNCTIONS);
         let lower = |j: usize| j..FUNCTIONS;
         for (z, w, values) in &basis().nodes {
@@ -167,7 +185,7 @@ impl Tilt {
         }
         Mat::from_fn(FUNCTIONS, FUNCTIONS, |i, j| {
             let penalty = if i == j { self.roughness * basis().rough[i] + 1e-12 } else { 0.0 };
-            second[(i.max(j), i.min(j))] - mean[i] * mean[j] + penalty
+            second[(i.max(j), i.min(j))] - self.mean[i] * self.mean[j] + penalty
         })
     }
 
@@ -294,21 +312,19 @@ impl Marginal for Tilt {
     }
 
     fn gradient(&self, sums: &[f64], weight: f64) -> Vec<f64> {
-        let model = self.mean_and_variance().0;
         let basis = basis();
         (0..FUNCTIONS)
             .map(|k| {
                 let function = basis.functions[k].iter().flatten();
                 let data = function.zip(&sums[1..]).map(|(f, m)| f * m).sum::<f64>() / weight;
-                model[k] - data + self.roughness * basis.rough[k] * self.coefficients[k]
+                self.mean[k] - data + self.roughness * basis.rough[k] * self.coefficients[k]
             })
             .collect()
     }
 
     fn curvature(&self, _: &[f64], _: f64) -> Vec<f64> {
-        let variance = self.mean_and_variance().1;
         let rough = &basis().rough;
-        (0..FUNCTIONS).map(|k| (variance[k] + self.roughness * rough[k]).max(1e-6)).collect()
+        (0..FUNCTIONS).map(|k| (self.variance[k] + self.roughness * rough[k]).max(1e-6)).collect()
     }
 
     fn mean_square_score(&self, sums: &[f64], weight: f64) -> f64 {

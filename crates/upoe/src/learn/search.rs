@@ -38,9 +38,9 @@ pub fn search(
     let (d, j) = (engine.dims(), frozen.len());
     let full = Problem::new(engine, frozen, Geometry::Orthonormal);
     // A sample of the rows is good for screening starts, not for finishing.
-    let sample = (32 * d).max(8192);
+    let sample = (32 * d).max(4096);
     let seed = settings.seed.wrapping_add((j as u64) << 32);
-    let subset = if engine.rows() > 3 * sample { engine.subset(seed, sample) } else { None };
+    let subset = if engine.rows() > 2 * sample { engine.subset(seed, sample) } else { None };
     let screen = match &subset {
         Some(subset) => Problem::new(&**subset, frozen, Geometry::Orthonormal),
         None => Problem::new(engine, frozen, Geometry::Orthonormal),
@@ -137,7 +137,8 @@ fn drop_doubles(problem: &Problem, field: &mut Vec<Start>) {
 fn starts(problem: &Problem, engine: &dyn Engine, settings: &Settings, j: usize) -> Vec<Vec<f64>> {
     let d = engine.dims();
     let work = (engine.rows() * d) as f64;
-    let n = settings.starts.unwrap_or((4e7 / work).clamp(16.0, 128.0) as usize);
+    let n =
+        settings.starts.unwrap_or((4e7 / work).clamp(16.0, 128.0).min(16.0 * d as f64) as usize);
     let seed = settings.seed.wrapping_add((j as u64) << 32);
     let suggested = engine.suggest(seed, n / 2).into_iter().filter_map(|w| problem.outside(w));
     let mut directions: Vec<Vec<f64>> = suggested.collect();

@@ -72,7 +72,8 @@ pub enum Precision {
 }
 
 /// What a fit is asked to do. `Settings::default()` is a good fit for most tables.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Settings {
     /// At most this many experts; `None` leaves it to the stop rule.
     pub experts: Option<usize>,
