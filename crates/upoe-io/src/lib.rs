@@ -1,1 +1,34 @@
 //! Tables and model files of upoe.
+//!
+//! - [`Table`] reads CSV, TSV (also gzipped), NPY, Parquet and MATLAB v5 files into
+//!   row-major `f64`, by the rules in [`ReadOptions`];
+//! - [`TableWriter`] writes CSV, TSV, NPY and Parquet, a chunk of rows at a time;
+//! - [`Container`] is the model file: a JSON header and named `f64` arrays.
+//!
+//! Nothing here knows what the numbers mean, prints, or panics on bad bytes.
+
+mod atomic;
+mod builder;
+
+mod container;
+mod csv;
+mod error;
+mod input;
+mod mat;
+mod matrix;
+mod npy;
+mod number;
+mod parquet;
+mod records;
+mod select;
+mod table;
+mod text;
+mod write;
+
+pub use container::{Array, Container, FORMAT_VERSION};
+pub use error::{Error, Place, Result, WantedColumn};
+pub use input::Progress;
+pub use select::{Header, MissingCells, ReadOptions};
+pub use table::{Notice, Table};
+pub use text::TextColumn;
+pub use write::TableWriter;

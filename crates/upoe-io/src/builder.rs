@@ -1,0 +1,205 @@
+//! Collects the cells of a table and applies the rules on what a column may hold.
+
+use std::path::Path;
+
+use crate::error::{Error, Place, Result, excerpt};
+use crate::select::{MissingCells, Plan, ReadOptions};
+use crate::table::{Notice, Table};
+use crate::text::{TextColumn, format_number};
+
+/// What is known of a modelled column so far.
+#[derive(Debug, Default, Clone)]
+pub(crate) struct Scan {
+    /// A cell was a number, and none before it was anything forbidden.
+    pub is_number: bool,
+    first_missing: Option<Place>,
+    first_text: Option<(Place, String)>,
+}
+
+/// A table in the making. Modelled columns are called by their slot: the index into
+/// `plan.modelled`.
+pub(crate) struct Builder<'a> {
+    pub file: &'a Path,
+    pub plan: Plan,
+    missing: MissingCells,
+    /// Row-major cells of the slots in `stored`.
+    pub values: Vec<f64>,
+    /// Slots whose cells are stored.
+    pub stored: Vec<usize>,
+    /// Slots known to be text from the first row, checked but not stored.
+    pub unstored: Vec<usize>,
+    pub scans: Vec<Scan>,
+    pub kept: Vec<TextColumn>,
+    pub weights: Vec<f64>,
+    pub groups: TextColumn,
+}
+
+impl<'a> Builder<'a> {
+    pub fn new(file: &'a Path, plan: Plan, options: &ReadOptions) -> Self {
+        let name = |index: &usize| TextColumn::new(plan.names[*index].clone());
+        Builder {
+            file,
+            missing: options.missing,
+            values: Vec::new(),
+            stored: (0..plan.modelled.len()).collect(),
+            unstored: Vec::new(),
+            scans: vec![Scan::default(); plan.modelled.len()],
+            kept: plan.kept.iter().map(name).collect(),
+            weights: Vec::new(),
+            groups: plan.groups.as_ref().map(name).unwrap_or_default(),
+            plan,
+        }
+    }
+
+    fn column(&self, slot: usize) -> String {
+        self.plan.names[self.plan.modelled[slot]].clone()
+    }
+
+    /// Judges a number (NaN is a missing cell); `text` is how the file writes it.
+    #[inline]
+    pub fn number(&mut self, slot: usize, place: Place, value: f64, text: &str) -> Result<f64> {
+        if value.is_finite() && self.scans[slot].is_number {
+            return Ok(value);
+        }
+        self.first_number(slot, place, value, text)
+    }
+
+    #[cold]
+    fn first_number(&mut self, slot: usize, place: Place, value: f64, text: &str) -> Result<f64> {
+        if value.is_nan() {
+            return self.missing(slot, place);
+        }
+        let (file, column) = (self.file.to_owned(), self.column(slot));
+        if let Some((place, text)) = self.scans[slot].first_text.take() {
+            return Err(Error::MixedColumn { file, place, column, text });
+        }
+        if value.is_infinite() {
+            let text = if text.is_empty() { format_number(value) } else { excerpt(text) };
+            return Err(Error::NonFinite { file, place, column, text });
+        }
+        match self.scans[slot].first_missing {
+            Some(place) if self.missing == MissingCells::Error => {
+                Err(Error::MissingCell { file, place, column })
+            }
+            _ => {
+                self.scans[slot].is_number = true;
+                Ok(value)
+            }
+        }
+    }
+
+    /// Judges a missing cell, which is stored as NaN.
+    pub fn missing(&mut self, slot: usize, place: Place) -> Result<f64> {
+        if self.scans[slot].is_number && self.missing == MissingCells::Error {
+            let (file, column) = (self.file.to_owned(), self.column(slot));
+            return Err(Error::MissingCell { file, place, column });
+        }
+        self.scans[slot].first_missing.get_or_insert(place);
+        Ok(f64::NAN)
+    }
+
+    /// Judges a cell that is not a number.
+    pub fn text(&mut self, slot: usize, place: Place, text: &str) -> Result<f64> {
+        let (file, column, text) = (self.file.to_owned(), self.column(slot), excerpt(text));
+        if self.scans[slot].is_number {
+            return Err(Error::MixedColumn { file, place, column, text });
+        }
+        self.scans[slot].first_text.get_or_insert((place, text));
+        Ok(f64::NAN)
+    }
+
+    /// Whether a slot has shown text.
+    pub fn is_text(&self, slot: usize) -> bool {
+        self.scans[slot].first_text.is_some()
+    }
+
+    /// Stops storing the slots that have shown text, so that they cost no memory.
+    pub fn unstore_text(&mut self) {
+        let stored = std::mem::take(&mut self.stored);
+        let is_text: Vec<bool> = stored.iter().map(|&slot| self.is_text(slot)).collect();
+        keep_columns(&mut self.values, &is_text);
+        for (slot, is_text) in stored.into_iter().zip(is_text) {
+            if is_text { self.unstored.push(slot) } else { self.stored.push(slot) }
+        }
+    }
+
+    /// Takes a row's weight; NaN is missing.
+    pub fn weight(&mut self, place: Place, weight: f64, text: &str) -> Result<()> {
+        let file = self.file.to_owned();
+        let column = self.plan.weights.map(|index| self.plan.names[index].clone());
+        let column = column.unwrap_or_default();
+        if weight.is_nan() && self.missing == MissingCells::Error {
+            return Err(Error::MissingCell { file, place, column });
+        }
+        if weight.is_infinite() {
+            let text = if text.is_empty() { format_number(weight) } else { excerpt(text) };
+            return Err(Error::NonFinite { file, place, column, text });
+        }
+        if weight < 0.0 {
+            return Err(Error::NegativeWeight { file, place, column, weight });
+        }
+        self.weights.push(weight);
+        Ok(())
+    }
+
+    /// The table, once all `rows` rows are in.
+    pub fn finish(mut self, rows: usize) -> Result<Table> {
+        let file = self.file.to_owned();
+        let mut notices = std::mem::take(&mut self.plan.notices);
+        for slot in 0..self.scans.len() {
+            if self.scans[slot].is_number {
+                continue;
+            }
+            let column = self.column(slot);
+            let first_text = self.scans[slot].first_text.take();
+            if self.plan.explicit {
+                return Err(match first_text {
+                    Some((place, text)) => Error::TextColumn { file, column, place, text },
+                    None => Error::EmptyColumn { file, column },
+                });
+            }
+            notices.push(match first_text {
+                Some((_, example)) => Notice::TextColumn { column, example },
+                None => Notice::EmptyColumn { column },
+            });
+        }
+        let left_out: Vec<bool> =
+            self.stored.iter().map(|&slot| !self.scans[slot].is_number).collect();
+        keep_columns(&mut self.values, &left_out);
+        self.stored.retain(|&slot| self.scans[slot].is_number);
+        if self.stored.is_empty() {
+            return Err(Error::NoNumericColumns { file, columns: self.plan.names });
+        }
+
+        let mut table = Table {
+            source: file,
+            names: self.stored.iter().map(|&slot| self.column(slot)).collect(),
+            named: self.plan.named,
+            rows,
+            data: self.values,
+            kept: self.kept,
+            weights: self.plan.weights.map(|_| self.weights),
+            groups: self.plan.groups.map(|_| self.groups),
+            dropped: Vec::new(),
+            notices,
+        };
+        table.note_index_columns();
+        if self.missing == MissingCells::Drop {
+            table.drop_missing()?;
+        }
+        Ok(table)
+    }
+}
+
+/// Removes, in place, the columns of row-major `values` that are marked.
+fn keep_columns(values: &mut Vec<f64>, removed: &[bool]) {
+    if !removed.contains(&true) {
+        return;
+    }
+    let mut column = 0;
+    values.retain(|_| {
+        let keep = !removed[column];
+        column = (column + 1) % removed.len();
+        keep
+    });
+}

@@ -1,0 +1,235 @@
+//! Reads comma- and tab-separated text.
+
+use std::path::Path;
+
+use crate::builder::Builder;
+use crate::error::{Error, Place, Result};
+use crate::input::{Input, Progress, Source, report};
+use crate::records::Records;
+use crate::select::{Header, Plan, ReadOptions};
+use crate::table::Table;
+
+/// What a cell holds.
+enum Cell {
+    /// Any number of the floating-point grammar, infinite when it overflows.
+    Number(f64),
+    Missing,
+    Text,
+}
+
+#[cold]
+fn classify(bytes: &[u8]) -> Cell {
+    let bytes = bytes.trim_ascii();
+    let missing = ["", "NA", "N/A", "null", "nan"];
+    if missing.iter().any(|word| bytes.eq_ignore_ascii_case(word.as_bytes())) {
+        return Cell::Missing;
+    }
+    match fast_float2::parse::<f64, _>(bytes) {
+        Ok(value) if value.is_nan() => Cell::Missing,
+        Ok(value) => Cell::Number(value),
+        Err(_) => Cell::Text,
+    }
+}
+
+/// Reads a table, a record at a time.
+pub(crate) fn read(
+    input: Input,
+    tabs: bool,
+    options: &ReadOptions,
+    mut progress: Progress<'_>,
+) -> Result<Table> {
+    let file = input.file.clone();
+    let io = |error| Error::read(&file, error);
+    let mut records = Records::new(input.into_reader(), b',').map_err(io)?;
+    records.delimiter = delimiter(records.first_line(), tabs);
+    if !records.advance().map_err(io)? {
+        return Err(Error::Empty { file });
+    }
+
+    let columns = records.len();
+    let numeric = |index| matches!(classify(records.get(index)), Cell::Number(_));
+    let has_header = match options.header {
+        Header::Auto => !(0..columns).any(numeric),
+        Header::Yes => true,
+        Header::No => false,
+    };
+    let plan = if has_header {
+        Plan::named(&file, names(&file, &records)?, options)?
+    } else {
+        Plan::unnamed(&file, columns, options)?
+    };
+    if has_header && !records.advance().map_err(io)? {
+        return Err(Error::HeaderOnly { file });
+    }
+
+    let mut rows = Rows::new(Builder::new(&file, plan, options), columns);
+    let mut reported = 0;
+    loop {
+        rows.take(&records)?;
+        if rows.count == 1 {
+            rows.forget_text();
+        } else if rows.count == 4096 {
+            rows.reserve(&records);
+        }
+        let done = records.reader.done();
+        if done != reported {
+            report(&mut progress, done, records.reader.length, rows.count)?;
+            reported = done;
+        }
+        if !records.advance().map_err(io)? {
+            break;
+        }
+    }
+    records.reader.check_end(&file)?;
+    report(&mut progress, records.reader.done(), records.reader.length, rows.count)?;
+    rows.builder.finish(rows.count as usize)
+}
+
+/// The separator: tabs or semicolons where the first line has them and no comma.
+fn delimiter(first_line: &[u8], tabs: bool) -> u8 {
+    let has = |byte| first_line.contains(&byte);
+    match () {
+        () if tabs => b'\t',
+        () if has(b',') => b',',
+        () if has(b'\t') => b'\t',
+        () if has(b';') => b';',
+        () => b',',
+    }
+}
+
+/// Column names; one without a name is called by its position.
+fn names(file: &Path, records: &Records<Source>) -> Result<Vec<String>> {
+    let name = |index| match std::str::from_utf8(records.get(index)) {
+        Ok(name) if name.trim().is_empty() => Ok(format!("c{}", index + 1)),
+        Ok(name) => Ok(name.trim().to_owned()),
+        Err(_) => {
+            let place = Place { row: 0, line: Some(records.line) };
+            Err(Error::NotUtf8 { file: file.to_owned(), place, column: index + 1 })
+        }
+    };
+    (0..records.len()).map(name).collect()
+}
+
+/// Takes records into a builder.
+struct Rows<'a> {
+    builder: Builder<'a>,
+    columns: usize,
+    count: u64,
+    /// Slot and column of what is stored, and of what is only checked.
+    stored: Vec<(usize, usize)>,
+    unstored: Vec<(usize, usize)>,
+}
+
+impl<'a> Rows<'a> {
+    fn new(builder: Builder<'a>, columns: usize) -> Self {
+        let mut rows = Rows { builder, columns, count: 0, stored: vec![], unstored: vec![] };
+        rows.forget_text();
+        rows
+    }
+
+    fn take(&mut self, records: &Records<Source>) -> Result<()> {
+        if self.columns == 1 && self.count > 0 {
+            // in a table of one column an empty line is a missing cell
+            for blank in 0..records.blank {
+                self.count += 1;
+                let line = records.line - records.blank + blank;
+                self.take_row(Place { row: self.count, line: Some(line) }, |_| &[])?;
+            }
+        }
+        self.count += 1;
+        let place = Place { row: self.count, line: Some(records.line) };
+        if records.len() != self.columns {
+            let (file, expected) = (self.builder.file.to_owned(), self.columns);
+            let (found, lines) = (records.len(), records.lines);
+            return Err(Error::Ragged { file, place, found, expected, lines });
+        }
+        self.take_row(place, |index| records.get(index))
+    }
+
+    #[inline]
+    fn take_row<'r>(&mut self, place: Place, field: impl Fn(usize) -> &'r [u8]) -> Result<()> {
+        for &(slot, column) in &self.stored {
+            let bytes = field(column);
+            let value = match fast_float2::parse::<f64, _>(bytes) {
+                Ok(value) if value.is_finite() && self.builder.scans[slot].is_number => value,
+                _ => judge(&mut self.builder, slot, column, place, bytes)?,
+            };
+            self.builder.values.push(value);
+        }
+        for &(slot, column) in &self.unstored {
+            judge(&mut self.builder, slot, column, place, field(column))?;
+        }
+        for index in 0..self.builder.kept.len() {
+            let column = self.builder.plan.kept[index];
+            let cell = utf8(self.builder.file, field(column), place, column)?;
+            self.builder.kept[index].push(cell);
+        }
+        if let Some(column) = self.builder.plan.groups {
+            let cell = utf8(self.builder.file, field(column), place, column)?;
+            self.builder.groups.push(cell);
+        }
+        if let Some(column) = self.builder.plan.weights {
+            let text = utf8(self.builder.file, field(column), place, column)?;
+            match classify(text.as_bytes()) {
+                Cell::Number(weight) => self.builder.weight(place, weight, text)?,
+                Cell::Missing => self.builder.weight(place, f64::NAN, text)?,
+                Cell::Text => {
+                    let (file, text) = (self.builder.file.to_owned(), crate::error::excerpt(text));
+                    let column = self.builder.plan.names[column].clone();
+                    return Err(Error::TextColumn { file, column, place, text });
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Stops storing columns that have shown text.
+    fn forget_text(&mut self) {
+        self.builder.unstore_text();
+        let modelled = &self.builder.plan.modelled;
+        let pair = |&slot: &usize| (slot, modelled[slot]);
+        self.stored = self.builder.stored.iter().map(pair).collect();
+        self.unstored = self.builder.unstored.iter().map(pair).collect();
+    }
+
+    /// Makes room for as many rows as the first ones let expect, so that the table does
+    /// not outgrow its memory by doubling. A cell takes at least two bytes of text, which
+    /// bounds the room by four times the file.
+    fn reserve(&mut self, records: &Records<Source>) {
+        let (Some(length), false) = (records.reader.length, records.reader.gzip) else { return };
+        let consumed = records.consumed(records.reader.done()).max(1);
+        let more = length.saturating_sub(consumed) as f64 / consumed as f64;
+        let cells = (self.builder.values.len() as f64 * more * 1.01).min(length as f64 / 2.0);
+        self.builder.values.reserve_exact(cells as usize);
+    }
+}
+
+/// Judges a cell that is not plainly a number of a numeric column.
+#[cold]
+fn judge(
+    builder: &mut Builder<'_>,
+    slot: usize,
+    column: usize,
+    place: Place,
+    bytes: &[u8],
+) -> Result<f64> {
+    match classify(bytes) {
+        Cell::Missing => builder.missing(slot, place),
+        Cell::Number(value) => {
+            let text = utf8(builder.file, bytes, place, column)?;
+            builder.number(slot, place, value, text.trim())
+        }
+        Cell::Text => {
+            let text = utf8(builder.file, bytes, place, column)?;
+            builder.text(slot, place, text)
+        }
+    }
+}
+
+fn utf8<'b>(file: &Path, bytes: &'b [u8], place: Place, column: usize) -> Result<&'b str> {
+    std::str::from_utf8(bytes).map_err(|_| Error::NotUtf8 {
+        file: file.to_owned(),
+        place,
+        column: column + 1,
+    })
+}

@@ -1,0 +1,209 @@
+//! Everything that can go wrong with a file, with the place and the remedy.
+
+use std::fmt;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// A result of this crate.
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// Where in a table: the data row, counted from 1 without the header, and in text
+/// files the line of the file, counted from 1 with everything.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Place {
+    /// Data row, from 1; 0 is the header.
+    pub row: u64,
+    /// Line of a text file, from 1.
+    pub line: Option<u64>,
+}
+
+impl Place {
+    /// A row of a file that has no lines.
+    pub(crate) fn row(row: u64) -> Self {
+        Place { row, line: None }
+    }
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (self.row, self.line) {
+            (0, Some(line)) => write!(f, "header (line {line})"),
+            (0, None) => write!(f, "header"),
+            (row, Some(line)) => write!(f, "row {row} (line {line})"),
+            (row, None) => write!(f, "row {row}"),
+        }
+    }
+}
+
+/// A column that was asked for and is not there, with the nearest name that is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WantedColumn {
+    /// The name asked for.
+    pub name: String,
+    /// The most similar name in the file, if any is similar.
+    pub nearest: Option<String>,
+}
+
+impl fmt::Display for WantedColumn {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "`{}`", self.name)?;
+        match &self.nearest {
+            Some(nearest) => write!(f, " (did you mean `{nearest}`?)"),
+            None => Ok(()),
+        }
+    }
+}
+
+fn list<T: fmt::Display>(items: &[T]) -> String {
+    let shown: Vec<String> = items.iter().take(8).map(T::to_string).collect();
+    let more = items.len().saturating_sub(shown.len());
+    let rest = if more > 0 { format!(" and {more} more") } else { String::new() };
+    shown.join(", ") + &rest
+}
+
+/// What went wrong with a table or a model file.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+#[allow(missing_docs)] // the fields say what they are: file, place, column, text
+pub enum Error {
+    // Opening and reading
+    #[error("{}: no such file; check the path", file.display())]
+    NotFound { file: PathBuf },
+    #[error("{}: is a directory; name a file in it", file.display())]
+    IsDirectory { file: PathBuf },
+    #[error("{}: cannot be read: {source}", file.display())]
+    Read { file: PathBuf, source: io::Error },
+    #[error("{}: cut short: {missing}; copy or download the file again", file.display())]
+    Truncated { file: PathBuf, missing: String },
+    #[error("{}: changed while it was read ({read} of {length} bytes came); read it again when nothing writes to it", file.display())]
+    Shrank { file: PathBuf, read: u64, length: u64 },
+    #[error("interrupted")]
+    Interrupted,
+
+    // The table as a whole
+    #[error("{}: is empty; expected a table of numbers", file.display())]
+    Empty { file: PathBuf },
+    #[error("{}: has a header but no rows", file.display())]
+    HeaderOnly { file: PathBuf },
+    #[error("{}: every row has a missing cell, so none is left; exclude the columns that are mostly empty", file.display())]
+    AllRowsDropped { file: PathBuf },
+    #[error("{}: no column holds numbers (columns: {}); if the cells are separated by something else than commas or tabs, convert the file", file.display(), list(columns))]
+    NoNumericColumns { file: PathBuf, columns: Vec<String> },
+    #[error("{}: two columns are called `{name}` ({first} and {second}); rename one, since columns are matched by name", file.display())]
+    DuplicateColumn { file: PathBuf, name: String, first: usize, second: usize },
+    #[error("{}: {place} has {found} cells where the first row has {expected}{}", file.display(), if *lines > 1 { format!("; it spans {lines} lines, so a quote may not be closed") } else { "; add or remove cells there, or quote cells that contain the separator".into() })]
+    Ragged { file: PathBuf, place: Place, found: usize, expected: usize, lines: u64 },
+
+    // One cell or column
+    #[error("{}: {place}, column `{column}`: `{text}` is not a number, though other cells of the column are; correct it, write NA if it is missing, or leave the column out (`--exclude {column}`)", file.display())]
+    MixedColumn { file: PathBuf, place: Place, column: String, text: String },
+    #[error("{}: column `{column}` is text ({place}: `{text}`) and cannot be modelled; leave it out, or carry it along (`--keep {column}`)", file.display())]
+    TextColumn { file: PathBuf, column: String, place: Place, text: String },
+    #[error("{}: column `{column}` has no values; leave it out (`--exclude {column}`)", file.display())]
+    EmptyColumn { file: PathBuf, column: String },
+    #[error("{}: {place}, column `{column}` is missing; fill it in, leave out such rows (`--missing drop`) or the column (`--exclude {column}`)", file.display())]
+    MissingCell { file: PathBuf, place: Place, column: String },
+    #[error("{}: {place}, column `{column}`: `{text}` is not a finite number; correct it, or write NA if it is missing", file.display())]
+    NonFinite { file: PathBuf, place: Place, column: String, text: String },
+    #[error("{}: {place}, column `{column}`: a weight must not be negative, and `{weight}` is", file.display())]
+    NegativeWeight { file: PathBuf, place: Place, column: String, weight: f64 },
+    #[error("{}: {place}, column {column} is not UTF-8; convert the file (`iconv -f latin1 -t utf-8`), or leave the column out", file.display())]
+    NotUtf8 { file: PathBuf, place: Place, column: usize },
+
+    // Choosing columns
+    #[error("{}: no column {column}; the columns are {}", file.display(), list(columns))]
+    UnknownColumn { file: PathBuf, column: WantedColumn, columns: Vec<String> },
+    #[error("{}: every column is excluded or has another role; nothing is left to model", file.display())]
+    NothingSelected { file: PathBuf },
+    #[error("{}: lacks columns the model needs: {}", file.display(), list(missing))]
+    MissingColumns { file: PathBuf, missing: Vec<WantedColumn> },
+    #[error("{}: has {found} columns without names where the model needs {expected}; select them in the model's order (`--columns`)", file.display())]
+    ColumnCount { file: PathBuf, found: usize, expected: usize },
+
+    // Formats
+    #[error("{}: not a NPY file as numpy writes it: {reason}; save it again with `numpy.save`", file.display())]
+    BadNpy { file: PathBuf, reason: &'static str },
+    #[error("{}: holds elements of type `{dtype}`; convert them with `.astype(float)`", file.display())]
+    UnsupportedDtype { file: PathBuf, dtype: String },
+    #[error("{}: holds an array of {dimensions} dimensions; reshape it to rows and columns", file.display())]
+    NotTwoDimensional { file: PathBuf, dimensions: usize },
+    #[error("{}: not a whole Parquet file: {reason}; write it again", file.display())]
+    BadParquet { file: PathBuf, reason: String },
+    #[error("{}: {format} cannot be read from a pipe or compressed; give the plain file", file.display())]
+    NeedsFile { file: PathBuf, format: &'static str },
+    #[error("{}: not a MATLAB v5 file: {reason}; save it with `save -v7`", file.display())]
+    BadMat { file: PathBuf, reason: &'static str },
+    #[error("{}: holds several matrices ({}); choose one, as in `{}:{}`", file.display(), list(names), file.display(), names.first().map_or("name", String::as_str))]
+    SeveralMatrices { file: PathBuf, names: Vec<String> },
+    #[error("{}: holds no real, full, numeric matrix{}; the variables are: {}", file.display(), wanted.as_ref().map(|w| format!(" called {w}")).unwrap_or_default(), if names.is_empty() { "none".into() } else { list(names) })]
+    NoMatrix { file: PathBuf, wanted: Option<WantedColumn>, names: Vec<String> },
+
+    // Writing
+    #[error("{}: cannot be written: {source}", file.display())]
+    Write { file: PathBuf, source: io::Error },
+    #[error("{}: the directory {} does not exist; create it first", file.display(), directory.display())]
+    NoDirectory { file: PathBuf, directory: PathBuf },
+    #[error("{}: no space left on the device; nothing was kept under that name", file.display())]
+    DiskFull { file: PathBuf },
+    #[error("the reader of the output closed it")]
+    BrokenPipe,
+    #[error("{}: NPY holds numbers only, so the columns to keep ({}) cannot go there; write CSV or Parquet", file.display(), list(kept))]
+    TextInNpy { file: PathBuf, kept: Vec<String> },
+    #[error("rows to write do not fit the columns: {what}")]
+    RowShape { what: &'static str },
+
+    // Model files
+    #[error("{}: not a upoe model: {reason}", file.display())]
+    NotModel { file: PathBuf, reason: &'static str },
+    #[error("{}: the model file is cut short ({found} of {expected} bytes); copy it again", file.display())]
+    ModelTruncated { file: PathBuf, found: u64, expected: u64 },
+    #[error("{}: the model file was altered after it was written (its checksum does not match); take an intact copy, or fit again", file.display())]
+    ModelAltered { file: PathBuf },
+    #[error("{}: written by {writer} in format {version}, and this program reads up to format {supported}; upgrade upoe", file.display())]
+    ModelNewer { file: PathBuf, writer: String, version: u64, supported: u64 },
+    #[error("the model cannot be written: {reason}")]
+    BadContainer { reason: &'static str },
+}
+
+impl Error {
+    /// The error of opening or reading `file`.
+    pub(crate) fn read(file: &Path, source: io::Error) -> Self {
+        let file = file.to_owned();
+        match source.kind() {
+            io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => Error::NotFound { file },
+            io::ErrorKind::IsADirectory => Error::IsDirectory { file },
+            io::ErrorKind::UnexpectedEof => {
+                Error::Truncated { file, missing: "it ends in the middle of its data".into() }
+            }
+            io::ErrorKind::InvalidInput | io::ErrorKind::InvalidData => Error::Truncated {
+                file,
+                missing: format!("its compressed data is broken ({source})"),
+            },
+            _ => Error::Read { file, source },
+        }
+    }
+
+    /// The error of creating or writing `file`.
+    pub(crate) fn write(file: &Path, source: io::Error) -> Self {
+        let file = file.to_owned();
+        match source.kind() {
+            io::ErrorKind::BrokenPipe => Error::BrokenPipe,
+            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => Error::DiskFull { file },
+            io::ErrorKind::IsADirectory => Error::IsDirectory { file },
+            io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => {
+                let directory = file.parent().map(Path::to_owned).unwrap_or_default();
+                Error::NoDirectory { file, directory }
+            }
+            _ => Error::Write { file, source },
+        }
+    }
+}
+
+/// The start of a cell's text, short enough for a message.
+pub(crate) fn excerpt(text: &str) -> String {
+    let mut shown: String = text.chars().take(40).collect();
+    if shown.len() < text.len() {
+        shown.push('…');
+    }
+    shown.escape_debug().to_string()
+}

@@ -1,0 +1,330 @@
+//! Reads Parquet: flat columns of numbers, and text to carry along.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
+use std::sync::Arc;
+
+use ::parquet::basic::{ConvertedType, LogicalType, Type};
+use ::parquet::column::reader::{ColumnReader, ColumnReaderImpl};
+use ::parquet::data_type::DataType;
+use ::parquet::errors::{ParquetError, Result as ParquetResult};
+use ::parquet::file::reader::{FileReader, SerializedFileReader};
+use ::parquet::schema::types::ColumnDescriptor;
+use half::f16;
+
+use crate::builder::Builder;
+use crate::error::{Error, Place, Result};
+use crate::input::{Bytestream, Input, Progress, report};
+use crate::select::{Plan, ReadOptions};
+use crate::table::Table;
+use crate::text::format_number;
+
+/// Rows decoded at a time.
+const BATCH: usize = 4096;
+
+/// Reads a table.
+pub(crate) fn read(
+    input: Input,
+    options: &ReadOptions,
+    mut progress: Progress<'_>,
+) -> Result<Table> {
+    let file = input.file.clone();
+    let (Some(length), true) = (input.length, input.is_random_access()) else {
+        return Err(Error::NeedsFile { file, format: "Parquet" });
+    };
+    // The decoder checks most of what it reads; where damaged bytes slip through and it
+    // panics, the file is at fault all the same.
+    let outcome = catch_unwind(AssertUnwindSafe(|| {
+        let io = |error| bad(&file, error);
+        let reader: Box<dyn FileReader> = match input.stream {
+            Bytestream::File(stream) => Box::new(SerializedFileReader::new(stream).map_err(io)?),
+            Bytestream::Memory(bytes) => Box::new(SerializedFileReader::new(bytes).map_err(io)?),
+            Bytestream::Pipe(_) => {
+                return Err(Error::NeedsFile { file: file.clone(), format: "Parquet" });
+            }
+        };
+        read_groups(reader.as_ref(), &file, length, options, &mut progress)
+    }));
+    outcome.unwrap_or_else(|_| {
+        Err(Error::BadParquet { file, reason: "its parts contradict each other".into() })
+    })
+}
+
+fn bad(file: &Path, error: ParquetError) -> Error {
+    let file = file.to_owned();
+    match error {
+        ParquetError::EOF(reason) => Error::Truncated { file, missing: reason },
+        error => Error::BadParquet { file, reason: error.to_string() },
+    }
+}
+
+fn read_groups(
+    reader: &dyn FileReader,
+    file: &Path,
+    length: u64,
+    options: &ReadOptions,
+    progress: &mut Progress<'_>,
+) -> Result<Table> {
+    let schema = reader.metadata().file_metadata().schema_descr();
+    if schema.num_columns() == 0 {
+        return Err(Error::Empty { file: file.to_owned() });
+    }
+    let kinds: Vec<Kind> = schema.columns().iter().map(Kind::of).collect();
+    let names = schema.columns().iter().map(|column| column.path().string()).collect();
+    let plan = Plan::named(file, names, options)?;
+    let mut builder = Builder::new(file, plan, options);
+    for slot in 0..builder.plan.modelled.len() {
+        if let Kind::Other(what) = kinds[builder.plan.modelled[slot]] {
+            builder.text(slot, Place::row(1), what)?;
+        }
+    }
+    builder.unstore_text();
+
+    let claimed: i64 = reader.metadata().file_metadata().num_rows().max(1);
+    let mut rows = 0;
+    for group in 0..reader.num_row_groups() {
+        rows = read_group(reader, group, &kinds, &mut builder, rows, &mut |rows| {
+            let done = (length as f64 * rows as f64 / claimed as f64) as u64;
+            report(progress, done.min(length), Some(length), rows as u64)
+        })?;
+    }
+    if rows == 0 {
+        return Err(Error::HeaderOnly { file: file.to_owned() });
+    }
+    builder.finish(rows)
+}
+
+fn read_group(
+    reader: &dyn FileReader,
+    group: usize,
+    kinds: &[Kind],
+    builder: &mut Builder<'_>,
+    mut rows: usize,
+    tick: &mut dyn FnMut(usize) -> Result<()>,
+) -> Result<usize> {
+    let file = builder.file.to_owned();
+    let group = reader.get_row_group(group).map_err(|error| bad(&file, error))?;
+    let mut slots = vec![Vec::new(); kinds.len()];
+    for (at, &slot) in builder.stored.iter().enumerate() {
+        slots[builder.plan.modelled[slot]].push(at);
+    }
+    let mut columns = Vec::new();
+    for ((index, &kind), slots) in kinds.iter().enumerate().zip(slots) {
+        let plan = &builder.plan;
+        let carried =
+            plan.kept.contains(&index) || plan.weights == Some(index) || plan.groups == Some(index);
+        if slots.is_empty() && !carried {
+            continue;
+        }
+        if kind == Kind::Other("nested") {
+            let (place, text) = (Place::row(1), "nested".into());
+            let column = plan.names[index].clone();
+            return Err(Error::TextColumn { file, column, place, text });
+        }
+        let reader = group.get_column_reader(index).map_err(|error| bad(&file, error))?;
+        let levels = group.metadata().column(index).column_descr().max_def_level();
+        columns.push((index, kind, slots, reader, levels));
+    }
+    loop {
+        let stride = builder.stored.len();
+        let mut read = None;
+        for (index, kind, slots, reader, levels) in &mut columns {
+            let cells = read_batch(reader, *kind, *levels).map_err(|error| bad(&file, error))?;
+            if *read.get_or_insert(cells.len()) != cells.len() {
+                let reason = "its columns have different lengths".into();
+                return Err(Error::BadParquet { file, reason });
+            }
+            builder.values.resize((rows + cells.len()) * stride, 0.0);
+            for (offset, cell) in cells.iter().enumerate() {
+                let row = rows + offset;
+                let place = Place::row(row as u64 + 1);
+                for &at in slots.iter() {
+                    let slot = builder.stored[at];
+                    let value = builder.number(slot, place, cell.number(), "")?;
+                    builder.values[row * stride + at] = value;
+                }
+                carry(builder, *index, place, cell)?;
+            }
+        }
+        match read {
+            None | Some(0) => return Ok(rows),
+            Some(count) => rows += count,
+        }
+        tick(rows)?;
+    }
+}
+
+fn carry(builder: &mut Builder<'_>, index: usize, place: Place, cell: &Cell) -> Result<()> {
+    for at in 0..builder.kept.len() {
+        if builder.plan.kept[at] == index {
+            builder.kept[at].push(&cell.text());
+        }
+    }
+    if builder.plan.groups == Some(index) {
+        builder.groups.push(&cell.text());
+    }
+    if builder.plan.weights == Some(index) {
+        if let Cell::Text(text) = cell {
+            let (file, text) = (builder.file.to_owned(), crate::error::excerpt(text));
+            let column = builder.plan.names[index].clone();
+            return Err(Error::TextColumn { file, column, place, text });
+        }
+        builder.weight(place, cell.number(), "")?;
+    }
+    Ok(())
+}
+
+/// What a column's physical values mean.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Kind {
+    Plain,
+    Unsigned,
+    /// A whole number times a power of ten.
+    Decimal(i32),
+    Half,
+    /// Not a number: what it is instead.
+    Other(&'static str),
+}
+
+impl Kind {
+    fn of(column: &Arc<ColumnDescriptor>) -> Kind {
+        if column.max_rep_level() > 0 {
+            return Kind::Other("nested");
+        }
+        let half = matches!(column.logical_type_ref(), Some(LogicalType::Float16));
+        match (column.physical_type(), column.converted_type()) {
+            (_, ConvertedType::DECIMAL) => Kind::Decimal(column.type_scale()),
+            (_, ConvertedType::DATE) => Kind::Other("date"),
+            (
+                Type::INT32 | Type::INT64,
+                ConvertedType::TIME_MILLIS | ConvertedType::TIME_MICROS,
+            ) => Kind::Other("time"),
+            (_, ConvertedType::TIMESTAMP_MILLIS | ConvertedType::TIMESTAMP_MICROS) => {
+                Kind::Other("time")
+            }
+            (Type::INT96, _) => Kind::Other("time"),
+            (Type::INT64, _)
+                if matches!(
+                    column.logical_type_ref(),
+                    Some(LogicalType::Timestamp { .. } | LogicalType::Time { .. })
+                ) =>
+            {
+                Kind::Other("time")
+            }
+            (Type::INT32, ConvertedType::UINT_32) | (Type::INT64, ConvertedType::UINT_64) => {
+                Kind::Unsigned
+            }
+            (Type::FIXED_LEN_BYTE_ARRAY, _) if half => Kind::Half,
+            (Type::FIXED_LEN_BYTE_ARRAY, _) => Kind::Other("bytes"),
+            (Type::BYTE_ARRAY, _) => Kind::Other("text"),
+            _ => Kind::Plain,
+        }
+    }
+}
+
+/// One cell.
+enum Cell {
+    Null,
+    Number(f64),
+    Integer(i64),
+    Text(String),
+}
+
+impl Cell {
+    fn number(&self) -> f64 {
+        match self {
+            Cell::Number(value) => *value,
+            Cell::Integer(value) => *value as f64,
+            Cell::Null | Cell::Text(_) => f64::NAN,
+        }
+    }
+
+    fn text(&self) -> String {
+        match self {
+            Cell::Null => String::new(),
+            Cell::Number(value) => format_number(*value),
+            Cell::Integer(value) => value.to_string(),
+            Cell::Text(text) => text.clone(),
+        }
+    }
+}
+
+fn read_batch(reader: &mut ColumnReader, kind: Kind, levels: i16) -> ParquetResult<Vec<Cell>> {
+    let bytes = |bytes: &[u8]| match kind {
+        Kind::Half => {
+            let bytes = bytes.first_chunk::<2>().copied().unwrap_or_default();
+            Cell::Number(f16::from_le_bytes(bytes).to_f64())
+        }
+        Kind::Decimal(scale) => Cell::Number(scaled(big_integer(bytes), scale)),
+        _ => Cell::Text(String::from_utf8_lossy(bytes).into_owned()),
+    };
+    match reader {
+        ColumnReader::BoolColumnReader(reader) => {
+            batch(reader, levels, |&value| Cell::Integer(value.into()))
+        }
+        ColumnReader::Int32ColumnReader(reader) => batch(reader, levels, |&value| match kind {
+            Kind::Unsigned => Cell::Integer((value as u32).into()),
+            Kind::Decimal(scale) => Cell::Number(scaled(value.into(), scale)),
+            _ => Cell::Integer(value.into()),
+        }),
+        ColumnReader::Int64ColumnReader(reader) => batch(reader, levels, |&value| match kind {
+            Kind::Unsigned if value < 0 => Cell::Number(value as u64 as f64),
+            Kind::Decimal(scale) => Cell::Number(scaled(value as f64, scale)),
+            _ => Cell::Integer(value),
+        }),
+        ColumnReader::FloatColumnReader(reader) => {
+            batch(reader, levels, |&value| Cell::Number(value.into()))
+        }
+        ColumnReader::DoubleColumnReader(reader) => {
+            batch(reader, levels, |&value| Cell::Number(value))
+        }
+        ColumnReader::Int96ColumnReader(reader) => {
+            batch(reader, levels, |value| Cell::Integer(value.to_millis()))
+        }
+        ColumnReader::ByteArrayColumnReader(reader) => {
+            batch(reader, levels, |value| bytes(value.data()))
+        }
+        ColumnReader::FixedLenByteArrayColumnReader(reader) => {
+            batch(reader, levels, |value| bytes(value.data()))
+        }
+    }
+}
+
+fn batch<T: DataType>(
+    reader: &mut ColumnReaderImpl<T>,
+    levels: i16,
+    cell: impl Fn(&T::T) -> Cell,
+) -> ParquetResult<Vec<Cell>> {
+    let (mut values, mut definitions) = (Vec::new(), Vec::new());
+    let mut records = 0;
+    while records < BATCH {
+        let room = BATCH - records;
+        let (read, _, _) = reader.read_records(room, Some(&mut definitions), None, &mut values)?;
+        if read == 0 {
+            break;
+        }
+        records += read;
+    }
+    if levels == 0 {
+        return Ok(values.iter().map(cell).collect());
+    }
+    let mut values = values.iter();
+    let present = |&level: &i16| match level == levels {
+        true => values.next().map_or(Cell::Null, &cell),
+        false => Cell::Null,
+    };
+    Ok(definitions.iter().map(present).collect())
+}
+
+fn scaled(value: f64, scale: i32) -> f64 {
+    // dividing by an exact power of ten rounds once
+    value / 10f64.powi(scale)
+}
+
+/// A two's complement integer, most significant byte first.
+fn big_integer(bytes: &[u8]) -> f64 {
+    let negative = bytes.first().is_some_and(|&byte| byte >= 128);
+    let digit = |byte: u8| f64::from(if negative { !byte } else { byte });
+    let magnitude = bytes.iter().fold(0.0, |value, &byte| value * 256.0 + digit(byte));
+    if negative { -(magnitude + 1.0) } else { magnitude }
+}

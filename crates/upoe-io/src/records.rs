@@ -1,0 +1,252 @@
+//! Splits separated text into records and fields, as RFC 4180 has it.
+//!
+//! Lines without a quote, which tables of numbers consist of, are split where they lie in
+//! the buffer; others are unquoted into a scratch buffer. Every record knows its line.
+
+use std::io::{self, Read};
+
+use memchr::{memchr, memchr_iter, memchr2};
+
+/// A reader of records, one at a time.
+pub(crate) struct Records<R> {
+    pub reader: R,
+    pub delimiter: u8,
+    buffer: Vec<u8>,
+    start: usize,
+    end: usize,
+    ended: bool,
+    next_line: u64,
+    scratch: Vec<u8>,
+    in_scratch: bool,
+    fields: Vec<(usize, usize)>,
+    /// Line of the file on which the record begins, from 1.
+    pub line: u64,
+    /// Number of lines the record spans.
+    pub lines: u64,
+    /// Number of empty lines before the record.
+    pub blank: u64,
+}
+
+impl<R: Read> Records<R> {
+    pub fn new(reader: R, delimiter: u8) -> io::Result<Self> {
+        let mut records = Records {
+            reader,
+            delimiter,
+            buffer: vec![0; 1 << 18],
+            start: 0,
+            end: 0,
+            ended: false,
+            next_line: 1,
+            scratch: Vec::new(),
+            in_scratch: false,
+            fields: Vec::new(),
+            line: 0,
+            lines: 0,
+            blank: 0,
+        };
+        records.fill()?;
+        if records.buffer[..records.end].starts_with(b"\xef\xbb\xbf") {
+            records.start = 3;
+        }
+        Ok(records)
+    }
+
+    /// The first line, or as much of it as is in the buffer.
+    pub fn first_line(&self) -> &[u8] {
+        let text = &self.buffer[self.start..self.end];
+        &text[..memchr(b'\n', text).unwrap_or(text.len())]
+    }
+
+    /// Number of fields in the record.
+    pub fn len(&self) -> usize {
+        self.fields.len()
+    }
+
+    /// A field of the record, without its quotes; empty where there is none.
+    #[inline]
+    pub fn get(&self, index: usize) -> &[u8] {
+        let bytes = if self.in_scratch { &self.scratch } else { &self.buffer };
+        match self.fields.get(index) {
+            Some(&(start, end)) => &bytes[start..end],
+            None => &[],
+        }
+    }
+
+    /// Goes to the next record, if there is one. Empty lines are counted, not returned.
+    pub fn advance(&mut self) -> io::Result<bool> {
+        self.blank = 0;
+        loop {
+            let text = &self.buffer[self.start..self.end];
+            let newline = memchr(b'\n', text);
+            if newline.is_none() && !self.ended {
+                self.fill()?;
+                continue;
+            }
+            let length = newline.unwrap_or(text.len());
+            let after = self.start + length + usize::from(newline.is_some());
+            let line = &text[..length];
+            let line = line.strip_suffix(b"\r").unwrap_or(line);
+            if line.is_empty() {
+                if newline.is_none() {
+                    return Ok(false);
+                }
+                self.start = after;
+                self.next_line += 1;
+                self.blank += 1;
+                continue;
+            }
+            self.line = self.next_line;
+            if memchr(b'"', line).is_none() {
+                self.in_scratch = false;
+                self.fields.clear();
+                let mut start = self.start;
+                for at in memchr_iter(self.delimiter, line) {
+                    self.fields.push((start, self.start + at));
+                    start = self.start + at + 1;
+                }
+                self.fields.push((start, self.start + line.len()));
+                self.lines = 1;
+                self.start = after;
+            } else {
+                self.in_scratch = true;
+                let Some(after) = self.unquote() else {
+                    self.fill()?;
+                    continue;
+                };
+                let newlines = memchr_iter(b'\n', &self.buffer[self.start..after]).count() as u64;
+                self.lines = newlines.max(1);
+                self.start = after;
+            }
+            self.next_line += self.lines;
+            return Ok(true);
+        }
+    }
+
+    /// Unquotes the record at `start` into `scratch`; gives where the next one starts, or
+    /// `None` when more bytes are needed to tell.
+    fn unquote(&mut self) -> Option<usize> {
+        self.scratch.clear();
+        self.fields.clear();
+        let text = &self.buffer[..self.end];
+        let mut at = self.start;
+        loop {
+            let field = self.scratch.len();
+            if text.get(at) == Some(&b'"') {
+                at += 1;
+                loop {
+                    let Some(quote) = memchr(b'"', &text[at..]) else {
+                        if !self.ended {
+                            return None;
+                        }
+                        self.scratch.extend_from_slice(&text[at..]); // never closed
+                        at = text.len();
+                        break;
+                    };
+                    self.scratch.extend_from_slice(&text[at..at + quote]);
+                    at += quote + 1;
+                    if text.get(at) == Some(&b'"') {
+                        self.scratch.push(b'"');
+                        at += 1;
+                    } else {
+                        break;
+                    }
+                }
+            }
+            let rest = &text[at..];
+            let stop = memchr2(self.delimiter, b'\n', rest);
+            if stop.is_none() && !self.ended {
+                return None;
+            }
+            let plain = &rest[..stop.unwrap_or(rest.len())];
+            let more = stop.is_some_and(|stop| rest[stop] == self.delimiter);
+            let cell = if more { plain } else { plain.strip_suffix(b"\r").unwrap_or(plain) };
+            self.scratch.extend_from_slice(cell);
+            self.fields.push((field, self.scratch.len()));
+            at += plain.len() + usize::from(stop.is_some());
+            if !more {
+                return Some(at);
+            }
+        }
+    }
+
+    /// Moves what is unread to the front and fills the buffer, which grows when a record
+    /// is longer than it.
+    fn fill(&mut self) -> io::Result<()> {
+        if self.start > 0 {
+            self.buffer.copy_within(self.start..self.end, 0);
+            self.end -= self.start;
+            self.start = 0;
+        } else if self.end == self.buffer.len() {
+            self.buffer.resize(self.buffer.len() * 2, 0);
+        }
+        while self.end < self.buffer.len() {
+            match self.reader.read(&mut self.buffer[self.end..]) {
+                Ok(0) => {
+                    self.ended = true;
+                    break;
+                }
+                Ok(count) => self.end += count,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
+    }
+
+    /// Bytes of text turned into records so far, as part of `done` read bytes.
+    pub fn consumed(&self, done: u64) -> u64 {
+        done.saturating_sub((self.end - self.start) as u64)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn split(text: &[u8]) -> Vec<(u64, Vec<Vec<u8>>)> {
+        let mut records = Records::new(text, b',').unwrap();
+        let mut all = Vec::new();
+        while records.advance().unwrap() {
+            let fields = (0..records.len()).map(|index| records.get(index).to_vec()).collect();
+            all.push((records.line, fields));
+        }
+        all
+    }
+
+    #[test]
+    fn lines_are_counted_through_blanks_crlf_and_quoted_newlines() {
+        let text = b"\xef\xbb\xbfa,b\r\n\r\n\"x\ny\",\"q\"\"q\"\n\n1,2";
+        let records = split(text);
+        let lines: Vec<u64> = records.iter().map(|(line, _)| *line).collect();
+        assert_eq!(lines, [1, 3, 6]);
+        assert_eq!(records[1].1, [b"x\ny".to_vec(), b"q\"q".to_vec()]);
+        assert_eq!(records[0].1, [b"a".to_vec(), b"b".to_vec()]);
+    }
+
+    #[test]
+    fn records_longer_than_the_buffer_are_whole() {
+        let long = "7".repeat(600_000);
+        let text = format!("a,{long}\n\"{long}\n\",c\n1,2\n");
+        let records = split(text.as_bytes());
+        assert_eq!(records.len(), 3);
+        assert_eq!(records[0].1[1].len(), 600_000);
+        assert_eq!(records[1].1[0].len(), 600_001);
+        assert_eq!(records[2].0, 4);
+    }
+
+    proptest! {
+        /// The `csv` crate splits the same way (it also ends records at a lone CR).
+        #[test]
+        fn agrees_with_the_csv_crate(text in "([ab1\",]|\n|\r\n){0,40}") {
+            let mut peer = csv::ReaderBuilder::new()
+                .has_headers(false).flexible(true).from_reader(text.as_bytes());
+            let theirs: Vec<Vec<Vec<u8>>> = peer
+                .byte_records()
+                .map(|record| record.unwrap().iter().map(<[u8]>::to_vec).collect())
+                .collect();
+            let ours: Vec<_> = split(text.as_bytes()).into_iter().map(|(_, fields)| fields).collect();
+            prop_assert_eq!(ours, theirs);
+        }
+    }
+}

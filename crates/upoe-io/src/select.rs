@@ -1,0 +1,300 @@
+//! Which column of a file plays which role.
+
+use std::path::Path;
+
+use crate::error::{Error, Result, WantedColumn};
+use crate::table::Notice;
+
+/// What to do with missing cells of modelled columns.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum MissingCells {
+    /// The first one is an error.
+    #[default]
+    Error,
+    /// Rows that have one are left out.
+    Drop,
+}
+
+/// Whether a text file's first row holds the names of its columns.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Header {
+    /// It does when no cell of it is a number.
+    #[default]
+    Auto,
+    /// It does.
+    Yes,
+    /// It does not; columns are called c1, c2, …
+    No,
+}
+
+/// How to read a table. A column is given by its name or its position from 1; a name
+/// wins over a position.
+#[derive(Debug, Clone, Default)]
+pub struct ReadOptions {
+    /// Columns to model, in this order; none means all that hold numbers and have no
+    /// other role.
+    pub columns: Vec<String>,
+    /// Columns to leave out.
+    pub exclude: Vec<String>,
+    /// Columns carried along as text, not modelled.
+    pub keep: Vec<String>,
+    /// The column of row weights.
+    pub weights: Option<String>,
+    /// The column of groups that stay together when rows are held out.
+    pub groups: Option<String>,
+    /// What to do with missing cells.
+    pub missing: MissingCells,
+    /// Whether text files have a header.
+    pub header: Header,
+    /// The columns of a model: read exactly these, by name and in this order, or by
+    /// position where the file has no names. Overrides `columns` where names match.
+    pub model_columns: Option<Vec<String>>,
+}
+
+/// The roles of a file's columns, by index into `names`.
+#[derive(Debug)]
+pub(crate) struct Plan {
+    pub names: Vec<String>,
+    /// Whether the names come from the file.
+    pub named: bool,
+    pub modelled: Vec<usize>,
+    /// Whether the modelled columns were asked for, so that text there is an error.
+    pub explicit: bool,
+    pub kept: Vec<usize>,
+    pub weights: Option<usize>,
+    pub groups: Option<usize>,
+    pub notices: Vec<Notice>,
+}
+
+impl Plan {
+    /// Roles for columns with names from the file.
+    pub fn named(file: &Path, names: Vec<String>, options: &ReadOptions) -> Result<Self> {
+        let mut order: Vec<usize> = (0..names.len()).collect();
+        order.sort_by(|&a, &b| names[a].cmp(&names[b]).then(a.cmp(&b)));
+        for pair in order.windows(2) {
+            if names[pair[0]] == names[pair[1]] {
+                let (name, first, second) = (names[pair[0]].clone(), pair[0] + 1, pair[1] + 1);
+                return Err(Error::DuplicateColumn { file: file.to_owned(), name, first, second });
+            }
+        }
+        Plan::new(file, names, true, options)
+    }
+
+    /// Roles for columns without names: they are called c1, c2, …
+    pub fn unnamed(file: &Path, columns: usize, options: &ReadOptions) -> Result<Self> {
+        let names = (1..=columns).map(|position| format!("c{position}")).collect();
+        Plan::new(file, names, false, options)
+    }
+
+    fn new(file: &Path, names: Vec<String>, named: bool, options: &ReadOptions) -> Result<Self> {
+        let find = |wanted: &String| find(file, &names, wanted);
+        let find_all = |wanted: &[String]| -> Result<Vec<usize>> {
+            let mut found = Vec::new();
+            for column in wanted {
+                let index = find(column)?;
+                if !found.contains(&index) {
+                    found.push(index);
+                }
+            }
+            Ok(found)
+        };
+        let kept = find_all(&options.keep)?;
+        let weights = options.weights.as_ref().map(find).transpose()?;
+        let groups = options.groups.as_ref().map(find).transpose()?;
+
+        let mut out = vec![false; names.len()];
+        for index in find_all(&options.exclude)? {
+            out[index] = true;
+        }
+        let explicit = !options.columns.is_empty();
+        let mut modelled = if explicit {
+            find_all(&options.columns)?
+        } else {
+            for &index in kept.iter().chain(&weights).chain(&groups) {
+                out[index] = true;
+            }
+            (0..names.len()).collect()
+        };
+        modelled.retain(|&index| !out[index]);
+
+        let mut plan =
+            Plan { names, named, modelled, explicit, kept, weights, groups, notices: Vec::new() };
+        if let Some(model) = &options.model_columns {
+            plan.take_model_columns(file, model)?;
+        }
+        if plan.modelled.is_empty() {
+            return Err(Error::NothingSelected { file: file.to_owned() });
+        }
+        Ok(plan)
+    }
+
+    fn take_model_columns(&mut self, file: &Path, model: &[String]) -> Result<()> {
+        self.explicit = true;
+        let matched = match_columns(file, &self.names, self.named, self.modelled.len(), model)?;
+        let Some(matched) = matched else { return Ok(()) }; // by position: those selected
+        let mut used = vec![false; self.names.len()];
+        for &index in matched.iter().chain(&self.kept).chain(&self.weights).chain(&self.groups) {
+            used[index] = true;
+        }
+        let extra = |&&index: &&usize| !used[index];
+        let extra: Vec<usize> = self.modelled.iter().filter(extra).copied().collect();
+        if !extra.is_empty() {
+            let columns = extra.iter().map(|&index| self.names[index].clone()).collect();
+            self.notices.push(Notice::ExtraColumns { columns });
+        }
+        self.modelled = matched;
+        Ok(())
+    }
+}
+
+/// Where each of a model's columns is among `names`; `None` when names are no help and the
+/// `count` selected columns match by position.
+pub(crate) fn match_columns(
+    file: &Path,
+    names: &[String],
+    named: bool,
+    count: usize,
+    model: &[String],
+) -> Result<Option<Vec<usize>>> {
+    let file = file.to_owned();
+    let places: std::collections::HashMap<&str, usize> =
+        names.iter().enumerate().map(|(index, name)| (name.as_str(), index)).collect();
+    let found: Vec<Option<usize>> =
+        model.iter().map(|name| places.get(name.as_str()).copied()).collect();
+    if found.iter().all(Option::is_some) {
+        return Ok(Some(found.into_iter().flatten().collect()));
+    }
+    if !named {
+        if count == model.len() {
+            return Ok(None);
+        }
+        return Err(Error::ColumnCount { file, found: count, expected: model.len() });
+    }
+    let missing = model.iter().zip(&found).filter(|(_, found)| found.is_none());
+    let missing = missing.map(|(name, _)| wanted(name, names)).collect();
+    Err(Error::MissingColumns { file, missing })
+}
+
+fn find(file: &Path, names: &[String], column: &str) -> Result<usize> {
+    if let Some(index) = names.iter().position(|name| name == column) {
+        return Ok(index);
+    }
+    match column.parse::<usize>() {
+        Ok(position) if (1..=names.len()).contains(&position) => Ok(position - 1),
+        _ => Err(Error::UnknownColumn {
+            file: file.to_owned(),
+            column: wanted(column, names),
+            columns: names.to_vec(),
+        }),
+    }
+}
+
+/// A name that is not there, with the most similar one that is.
+pub(crate) fn wanted(name: &str, names: &[String]) -> WantedColumn {
+    const LONGEST: usize = 64; // longer names are not compared: the distance is quadratic
+    let short = |text: &str| text.len() <= LONGEST;
+    let wanted: Vec<char> = name.to_lowercase().chars().collect();
+    let nearest = names
+        .iter()
+        .filter(|other| short(name) && short(other))
+        .map(|other| (distance(&wanted, &other.to_lowercase().chars().collect::<Vec<_>>()), other))
+        .min_by_key(|(distance, _)| *distance)
+        .filter(|(distance, _)| *distance <= (wanted.len() / 3).max(1) && *distance < wanted.len())
+        .map(|(_, other)| other.clone());
+    WantedColumn { name: name.to_owned(), nearest }
+}
+
+/// Levenshtein distance.
+fn distance(a: &[char], b: &[char]) -> usize {
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, x) in a.iter().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = i + 1;
+        for (j, y) in b.iter().enumerate() {
+            let substituted = diagonal + usize::from(x != y);
+            diagonal = row[j + 1];
+            row[j + 1] = substituted.min(row[j] + 1).min(diagonal + 1);
+        }
+    }
+    row[b.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn plan(names: &[&str], options: &ReadOptions) -> Result<Plan> {
+        let names = names.iter().map(|name| name.to_string()).collect();
+        Plan::named(Path::new("t.csv"), names, options)
+    }
+
+    fn strings(names: &[&str]) -> Vec<String> {
+        names.iter().map(|name| name.to_string()).collect()
+    }
+
+    #[test]
+    fn a_name_wins_over_a_position() {
+        let options = ReadOptions { columns: strings(&["2", "3", "a"]), ..Default::default() };
+        // `2` is the name of the third column; `3` is no name, so the third position again
+        assert_eq!(plan(&["a", "b", "2"], &options).unwrap().modelled, [2, 0]);
+    }
+
+    #[test]
+    fn roles_take_columns_out_of_the_model_unless_named() {
+        let mut options = ReadOptions {
+            keep: strings(&["id"]),
+            weights: Some("w".into()),
+            groups: Some("g".into()),
+            exclude: strings(&["y"]),
+            ..Default::default()
+        };
+        let names = ["id", "w", "x", "y", "g", "z"];
+        assert_eq!(plan(&names, &options).unwrap().modelled, [2, 5]);
+        options.columns = strings(&["z", "id", "y"]);
+        assert_eq!(plan(&names, &options).unwrap().modelled, [5, 0]);
+    }
+
+    #[test]
+    fn duplicates_and_unknown_names_are_errors() {
+        let error = plan(&["a", "b", "a"], &ReadOptions::default()).unwrap_err();
+        assert!(matches!(error, Error::DuplicateColumn { first: 1, second: 3, .. }), "{error}");
+        let options = ReadOptions { columns: strings(&["lenght"]), ..Default::default() };
+        let error = plan(&["width", "length"], &options).unwrap_err();
+        assert!(error.to_string().contains("did you mean `length`?"), "{error}");
+        let options = ReadOptions { columns: strings(&["3"]), ..Default::default() };
+        assert!(matches!(plan(&["a", "b"], &options), Err(Error::UnknownColumn { .. })));
+        let options = ReadOptions { exclude: strings(&["a", "b"]), ..Default::default() };
+        assert!(matches!(plan(&["a", "b"], &options), Err(Error::NothingSelected { .. })));
+    }
+
+    #[test]
+    fn nothing_similar_gives_no_suggestion() {
+        assert_eq!(wanted("q", &strings(&["x", "y"])).nearest, None);
+        assert_eq!(wanted("FLL", &strings(&["RW", "fl"])).nearest, Some("fl".into()));
+    }
+
+    #[test]
+    fn a_models_columns_come_by_name_in_its_order() {
+        let model_columns = Some(strings(&["c", "a"]));
+        let options = ReadOptions { model_columns, ..Default::default() };
+        let found = plan(&["a", "b", "c"], &options).unwrap();
+        assert_eq!(found.modelled, [2, 0]);
+        assert_eq!(found.notices, [Notice::ExtraColumns { columns: strings(&["b"]) }]);
+        let error = plan(&["a", "b", "C"], &options).unwrap_err();
+        assert!(error.to_string().contains("`c` (did you mean `C`?)"), "{error}");
+    }
+
+    #[test]
+    fn without_names_a_models_columns_come_by_position() {
+        let options =
+            ReadOptions { model_columns: Some(strings(&["y", "x"])), ..Default::default() };
+        let file = Path::new("t.npy");
+        assert_eq!(Plan::unnamed(file, 2, &options).unwrap().modelled, [0, 1]);
+        let error = Plan::unnamed(file, 3, &options).unwrap_err();
+        assert!(matches!(error, Error::ColumnCount { found: 3, expected: 2, .. }), "{error}");
+        // a model fitted on columns 2 and 3 of such a file finds them again
+        let options =
+            ReadOptions { model_columns: Some(strings(&["c2", "c3"])), ..Default::default() };
+        assert_eq!(Plan::unnamed(file, 3, &options).unwrap().modelled, [1, 2]);
+    }
+}

@@ -1,0 +1,217 @@
+//! A table of numbers in memory, and how it is read.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use crate::error::{Error, Result};
+use crate::input::{Format, Input, Progress};
+use crate::select::{ReadOptions, match_columns};
+use crate::text::TextColumn;
+use crate::{csv, mat, npy, parquet};
+
+/// Something the user should know, though the table could be read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Notice {
+    /// A column holds no number and was left out.
+    TextColumn {
+        /// The column.
+        column: String,
+        /// The text of its first cell.
+        example: String,
+    },
+    /// A column holds only missing cells and was left out.
+    EmptyColumn {
+        /// The column.
+        column: String,
+    },
+    /// A column counts rows, and is modelled nevertheless.
+    IndexColumn {
+        /// The column.
+        column: String,
+    },
+    /// Columns the model does not know were ignored.
+    ExtraColumns {
+        /// The columns.
+        columns: Vec<String>,
+    },
+    /// Rows with missing cells were left out.
+    DroppedRows {
+        /// How many were left out.
+        dropped: usize,
+        /// How many the file has.
+        rows: usize,
+    },
+}
+
+impl Notice {
+    /// Whether this deserves a warning: the result may not be what was meant.
+    pub fn is_warning(&self) -> bool {
+        matches!(self, Notice::IndexColumn { .. })
+    }
+}
+
+impl fmt::Display for Notice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Notice::TextColumn { column, example } => {
+                write!(f, "column `{column}` is text (`{example}`) and is left out")
+            }
+            Notice::EmptyColumn { column } => {
+                write!(f, "column `{column}` has no values and is left out")
+            }
+            Notice::IndexColumn { column } => write!(
+                f,
+                "column `{column}` counts 1, 2, 3… and looks like an index; it is modelled: \
+                 leave it out with `--exclude {column}` if it is one"
+            ),
+            Notice::ExtraColumns { columns } => {
+                write!(f, "ignored columns the model does not know: {}", columns.join(", "))
+            }
+            Notice::DroppedRows { dropped, rows } => {
+                write!(f, "left out {dropped} of {rows} rows because of missing cells")
+            }
+        }
+    }
+}
+
+/// A table of numbers, with what belongs to its rows.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Table {
+    /// The file it came from.
+    pub source: PathBuf,
+    /// Names of the modelled columns.
+    pub names: Vec<String>,
+    /// Whether the file names its columns; otherwise they are called c1, c2, …
+    pub named: bool,
+    /// Number of rows.
+    pub rows: usize,
+    /// Row-major rows × columns, all finite.
+    pub data: Vec<f64>,
+    /// Columns carried along as text.
+    pub kept: Vec<TextColumn>,
+    /// Row weights, finite and not negative.
+    pub weights: Option<Vec<f64>>,
+    /// Groups of rows.
+    pub groups: Option<TextColumn>,
+    /// Rows of the file left out for missing cells, counted from 1.
+    pub dropped: Vec<u64>,
+    /// What the user should know.
+    pub notices: Vec<Notice>,
+}
+
+impl Table {
+    /// Reads a file: CSV, TSV, NPY, Parquet or MATLAB v5 (`path.mat:name` chooses one of
+    /// several matrices), by content and extension; `-` is CSV on the standard input.
+    pub fn read(path: impl AsRef<Path>, options: &ReadOptions) -> Result<Table> {
+        Table::read_with(path, options, &mut |_, _, _| std::ops::ControlFlow::Continue(()))
+    }
+
+    /// The same, with a report on progress from time to time.
+    pub fn read_with(
+        path: impl AsRef<Path>,
+        options: &ReadOptions,
+        progress: Progress<'_>,
+    ) -> Result<Table> {
+        let (input, variable) = Input::open(path.as_ref())?;
+        Table::from_input(input, variable.as_deref(), options, progress)
+    }
+
+    /// Reads a table from memory; `name` is what messages call it, and its extension counts.
+    pub fn from_bytes(name: &str, bytes: Vec<u8>, options: &ReadOptions) -> Result<Table> {
+        let input = Input::memory(Path::new(name), bytes)?;
+        Table::from_input(input, None, options, &mut |_, _, _| std::ops::ControlFlow::Continue(()))
+    }
+
+    fn from_input(
+        input: Input,
+        variable: Option<&str>,
+        options: &ReadOptions,
+        progress: Progress<'_>,
+    ) -> Result<Table> {
+        match input.format {
+            Format::Text { tabs } => csv::read(input, tabs, options, progress),
+            Format::Npy => npy::read(input, options, progress),
+            Format::Parquet => parquet::read(input, options, progress),
+            Format::Mat => mat::read(input, variable, options, progress),
+        }
+    }
+
+    /// The table with exactly a model's columns in the model's order: by name, or by
+    /// position where the file has no names and the number of columns fits.
+    ///
+    /// To read no more than these columns, set [`ReadOptions::model_columns`] instead.
+    pub fn align(mut self, model: &[String]) -> Result<Table> {
+        let columns = self.names.len();
+        let matched = match_columns(&self.source, &self.names, self.named, columns, model)?;
+        let Some(matched) = matched else { return Ok(self) };
+        if matched.iter().copied().eq(0..columns) {
+            return Ok(self);
+        }
+        let mut used = vec![false; columns];
+        matched.iter().for_each(|&index| used[index] = true);
+        let extra = self.names.iter().zip(&used).filter(|(_, used)| !**used);
+        let extra: Vec<String> = extra.map(|(name, _)| name.clone()).collect();
+        if !extra.is_empty() {
+            self.notices.push(Notice::ExtraColumns { columns: extra });
+        }
+        let rows = self.data.chunks_exact(columns);
+        self.data = rows.flat_map(|row| matched.iter().map(|&index| row[index])).collect();
+        self.names = model.to_vec();
+        Ok(self)
+    }
+
+    /// Notes the columns that count 0, 1, 2… or 1, 2, 3…
+    pub(crate) fn note_index_columns(&mut self) {
+        let columns = self.names.len();
+        if self.rows < 3 {
+            return;
+        }
+        for (index, column) in self.names.iter().enumerate() {
+            let cells = self.data.iter().skip(index).step_by(columns);
+            let start = self.data[index];
+            if (start == 0.0 || start == 1.0)
+                && cells.enumerate().all(|(row, &cell)| cell == start + row as f64)
+            {
+                self.notices.push(Notice::IndexColumn { column: column.clone() });
+            }
+        }
+    }
+
+    /// Leaves out the rows that have a missing cell or weight.
+    pub(crate) fn drop_missing(&mut self) -> Result<()> {
+        let columns = self.names.len();
+        let weight = |row: usize| self.weights.as_ref().map_or(0.0, |weights| weights[row]);
+        let cells = self.data.chunks_exact(columns).enumerate();
+        let bad: Vec<bool> = cells
+            .map(|(row, cells)| weight(row).is_nan() || cells.iter().any(|cell| cell.is_nan()))
+            .collect();
+        let dropped = bad.iter().filter(|bad| **bad).count();
+        if dropped == 0 {
+            return Ok(());
+        }
+        if dropped == self.rows {
+            return Err(Error::AllRowsDropped { file: self.source.clone() });
+        }
+        let mut cell = 0;
+        self.data.retain(|_| {
+            cell += 1;
+            !bad[(cell - 1) / columns]
+        });
+        if let Some(weights) = &mut self.weights {
+            let mut row = 0;
+            weights.retain(|_| {
+                row += 1;
+                !bad[row - 1]
+            });
+        }
+        for column in self.kept.iter_mut().chain(&mut self.groups) {
+            *column = column.without(|row| bad[row]);
+        }
+        self.notices.push(Notice::DroppedRows { dropped, rows: self.rows });
+        self.rows -= dropped;
+        let rows = (1..).zip(&bad).filter(|(_, bad)| **bad);
+        self.dropped = rows.map(|(row, _)| row).collect();
+        Ok(())
+    }
+}

@@ -1,0 +1,347 @@
+//! Writes tables, a chunk of rows at a time.
+
+use std::io::{self, BufWriter, Seek, SeekFrom, Write};
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use ::parquet::basic::{Compression, LogicalType, Repetition, Type as Physical};
+use ::parquet::data_type::{ByteArray, ByteArrayType, DoubleType};
+use ::parquet::errors::ParquetError;
+use ::parquet::file::properties::WriterProperties;
+use ::parquet::file::writer::SerializedFileWriter;
+use ::parquet::schema::types::Type;
+use flate2::write::GzEncoder;
+
+use crate::atomic::AtomicFile;
+use crate::error::{Error, Result};
+use crate::text::TextColumn;
+
+/// A table being written: text columns first, then numbers.
+///
+/// The file's extension gives the format: `.tsv`, `.npy`, `.parquet`, and CSV for others;
+/// `.csv.gz` and `.tsv.gz` are compressed. A file appears under its name when
+/// [`finish`](Self::finish) succeeds, and not at all otherwise.
+pub struct TableWriter {
+    file: PathBuf,
+    kept: usize,
+    columns: usize,
+    sink: Sink,
+}
+
+enum Sink {
+    Text { writer: TextWriter, separator: u8, line: Vec<u8> },
+    Npy { writer: BufWriter<AtomicFile>, rows: u64 },
+    Parquet(Box<ParquetSink>),
+}
+
+enum TextWriter {
+    Stream(BufWriter<Box<dyn Write>>),
+    File(BufWriter<AtomicFile>),
+    Gzip(GzEncoder<BufWriter<AtomicFile>>),
+}
+
+impl Write for TextWriter {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self {
+            TextWriter::Stream(writer) => writer.write(bytes),
+            TextWriter::File(writer) => writer.write(bytes),
+            TextWriter::Gzip(writer) => writer.write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match self {
+            TextWriter::Stream(writer) => writer.flush(),
+            TextWriter::File(writer) => writer.flush(),
+            TextWriter::Gzip(writer) => writer.flush(),
+        }
+    }
+}
+
+impl TableWriter {
+    /// Starts a table with these columns in a file, or as CSV on the standard output.
+    pub fn create(path: Option<&Path>, kept: &[String], names: &[String]) -> Result<Self> {
+        let Some(path) = path.filter(|path| path.as_os_str() != "-") else {
+            return TableWriter::csv(Box::new(io::stdout()), "standard output", kept, names);
+        };
+        let name = path.to_string_lossy().to_ascii_lowercase();
+        let extension = name.strip_suffix(".gz").unwrap_or(&name).rsplit('.').next();
+        let gzip = name.ends_with(".gz");
+        let (file, columns) = (path.to_owned(), names.len());
+        let failed = |error| Error::write(path, error);
+        let sink = match extension {
+            Some("npy") if !gzip => {
+                if !kept.is_empty() {
+                    return Err(Error::TextInNpy { file, kept: kept.to_vec() });
+                }
+                let mut writer = BufWriter::with_capacity(1 << 16, AtomicFile::create(path)?);
+                writer.write_all(&npy_header(0, columns)).map_err(failed)?;
+                Sink::Npy { writer, rows: 0 }
+            }
+            Some("parquet" | "pq") if !gzip => {
+                Sink::Parquet(Box::new(ParquetSink::create(path, kept, names)?))
+            }
+            extension => {
+                let separator = if matches!(extension, Some("tsv" | "tab")) { b'\t' } else { b',' };
+                let writer = BufWriter::with_capacity(1 << 16, AtomicFile::create(path)?);
+                let mut writer = match gzip {
+                    true => TextWriter::Gzip(GzEncoder::new(writer, Default::default())),
+                    false => TextWriter::File(writer),
+                };
+                header(&mut writer, separator, kept, names).map_err(failed)?;
+                Sink::Text { writer, separator, line: Vec::new() }
+            }
+        };
+        Ok(TableWriter { file, kept: kept.len(), columns, sink })
+    }
+
+    /// Starts a CSV table on any writer, which messages call `name`.
+    pub fn csv(
+        writer: Box<dyn Write>,
+        name: &str,
+        kept: &[String],
+        names: &[String],
+    ) -> Result<Self> {
+        let file = PathBuf::from(name);
+        let mut writer = TextWriter::Stream(BufWriter::with_capacity(1 << 16, writer));
+        header(&mut writer, b',', kept, names).map_err(|error| Error::write(&file, error))?;
+        let sink = Sink::Text { writer, separator: b',', line: Vec::new() };
+        Ok(TableWriter { file, kept: kept.len(), columns: names.len(), sink })
+    }
+
+    /// Writes the `rows` of the text columns, with their numbers row by row.
+    pub fn write_rows(
+        &mut self,
+        kept: &[TextColumn],
+        rows: Range<usize>,
+        numbers: &[f64],
+    ) -> Result<()> {
+        if kept.len() != self.kept || kept.iter().any(|column| column.len() < rows.end) {
+            return Err(Error::RowShape { what: "text columns differ from those announced" });
+        }
+        if rows.len().checked_mul(self.columns) != Some(numbers.len()) {
+            return Err(Error::RowShape { what: "numbers are not rows × columns" });
+        }
+        let file = &self.file;
+        let failed = |error| Error::write(file, error);
+        match &mut self.sink {
+            Sink::Text { writer, separator, line } => {
+                for (offset, row) in rows.enumerate() {
+                    line.clear();
+                    for column in kept {
+                        text_cell(line, *separator, column.get(row).unwrap_or(""));
+                        line.push(*separator);
+                    }
+                    for &number in &numbers[offset * self.columns..][..self.columns] {
+                        number_cell(line, number);
+                        line.push(*separator);
+                    }
+                    line.pop();
+                    line.push(b'\n');
+                    writer.write_all(line).map_err(failed)?;
+                }
+                Ok(())
+            }
+            Sink::Npy { writer, rows: written } => {
+                for number in numbers {
+                    writer.write_all(&number.to_le_bytes()).map_err(failed)?;
+                }
+                *written += rows.len() as u64;
+                Ok(())
+            }
+            Sink::Parquet(sink) => sink.write_rows(file, kept, rows, numbers),
+        }
+    }
+
+    /// Writes what is left and puts the file under its name.
+    pub fn finish(self) -> Result<()> {
+        let file = &self.file;
+        let failed = |error: io::Error| Error::write(file, error);
+        let unbuffer = |writer: BufWriter<AtomicFile>| {
+            writer.into_inner().map_err(|error| failed(error.into_error()))
+        };
+        match self.sink {
+            Sink::Text { writer: TextWriter::Stream(mut writer), .. } => {
+                writer.flush().map_err(failed)
+            }
+            Sink::Text { writer: TextWriter::File(writer), .. } => unbuffer(writer)?.commit(),
+            Sink::Text { writer: TextWriter::Gzip(writer), .. } => {
+                unbuffer(writer.finish().map_err(failed)?)?.commit()
+            }
+            Sink::Npy { mut writer, rows } => {
+                writer.seek(SeekFrom::Start(0)).map_err(failed)?;
+                writer.write_all(&npy_header(rows, self.columns)).map_err(failed)?;
+                unbuffer(writer)?.commit()
+            }
+            Sink::Parquet(sink) => sink.finish(file),
+        }
+    }
+}
+
+fn header(
+    writer: &mut impl Write,
+    separator: u8,
+    kept: &[String],
+    names: &[String],
+) -> io::Result<()> {
+    let mut line = Vec::new();
+    for name in kept.iter().chain(names) {
+        text_cell(&mut line, separator, name);
+        line.push(separator);
+    }
+    line.pop();
+    line.push(b'\n');
+    writer.write_all(&line)
+}
+
+/// Quotes a cell where reading it back needs quotes.
+fn text_cell(line: &mut Vec<u8>, separator: u8, cell: &str) {
+    let special = |byte: u8| byte == separator || matches!(byte, b'"' | b'\n' | b'\r');
+    if !cell.bytes().any(special) {
+        line.extend_from_slice(cell.as_bytes());
+        return;
+    }
+    line.push(b'"');
+    line.extend_from_slice(cell.replace('"', "\"\"").as_bytes());
+    line.push(b'"');
+}
+
+/// The shortest digits that read back to the same bits.
+fn number_cell(line: &mut Vec<u8>, number: f64) {
+    if number.is_finite() {
+        line.extend_from_slice(zmij::Buffer::new().format_finite(number).as_bytes());
+    } else if number.is_nan() {
+        line.extend_from_slice(b"NaN");
+    } else {
+        line.extend_from_slice(if number > 0.0 { b"inf" } else { b"-inf" });
+    }
+}
+
+/// A header of 128 bytes, whatever the number of rows, so that it can be written again.
+fn npy_header(rows: u64, columns: usize) -> [u8; 128] {
+    let mut header = [b' '; 128];
+    header[..10].copy_from_slice(b"\x93NUMPY\x01\x00\x76\x00");
+    let dictionary =
+        format!("{{'descr': '<f8', 'fortran_order': False, 'shape': ({rows}, {columns}), }}");
+    header[10..10 + dictionary.len()].copy_from_slice(dictionary.as_bytes());
+    header[127] = b'\n';
+    header
+}
+
+/// Rows wait here until there are enough for a row group.
+struct ParquetSink {
+    writer: SerializedFileWriter<BufWriter<AtomicFile>>,
+    kept: Vec<Vec<ByteArray>>,
+    columns: Vec<Vec<f64>>,
+    rows: usize,
+}
+
+const GROUP_CELLS: usize = 1 << 21;
+
+impl ParquetSink {
+    fn create(path: &Path, kept: &[String], names: &[String]) -> Result<Self> {
+        let failed = |error| parquet_error(path, error);
+        let mut fields = Vec::new();
+        for name in kept {
+            let field = Type::primitive_type_builder(name, Physical::BYTE_ARRAY)
+                .with_repetition(Repetition::REQUIRED)
+                .with_logical_type(Some(LogicalType::String));
+            fields.push(Arc::new(field.build().map_err(failed)?));
+        }
+        for name in names {
+            let field = Type::primitive_type_builder(name, Physical::DOUBLE)
+                .with_repetition(Repetition::REQUIRED);
+            fields.push(Arc::new(field.build().map_err(failed)?));
+        }
+        let schema = Type::group_type_builder("table").with_fields(fields).build();
+        let schema = Arc::new(schema.map_err(failed)?);
+        let mut properties = WriterProperties::builder().set_compression(Compression::SNAPPY);
+        for name in names {
+            // numbers that hardly repeat gain nothing from a dictionary
+            let column = vec![name.clone()].into();
+            properties = properties.set_column_dictionary_enabled(column, false);
+        }
+        let file = BufWriter::with_capacity(1 << 16, AtomicFile::create(path)?);
+        let writer = SerializedFileWriter::new(file, schema, Arc::new(properties.build()));
+        Ok(ParquetSink {
+            writer: writer.map_err(failed)?,
+            kept: vec![Vec::new(); kept.len()],
+            columns: vec![Vec::new(); names.len()],
+            rows: 0,
+        })
+    }
+
+    fn write_rows(
+        &mut self,
+        file: &Path,
+        kept: &[TextColumn],
+        rows: Range<usize>,
+        numbers: &[f64],
+    ) -> Result<()> {
+        let width = self.columns.len();
+        let rows_a_group = (GROUP_CELLS / (width + self.kept.len()).max(1)).max(1);
+        for (offset, row) in rows.enumerate() {
+            for (cells, column) in self.kept.iter_mut().zip(kept) {
+                cells.push(column.get(row).unwrap_or("").into());
+            }
+            for (column, &number) in self.columns.iter_mut().zip(&numbers[offset * width..]) {
+                column.push(number);
+            }
+            self.rows += 1;
+            if self.rows == rows_a_group {
+                self.flush(file)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn flush(&mut self, file: &Path) -> Result<()> {
+        if self.rows == 0 {
+            return Ok(());
+        }
+        self.write_group().map_err(|error| parquet_error(file, error))?;
+        self.kept.iter_mut().for_each(Vec::clear);
+        self.columns.iter_mut().for_each(Vec::clear);
+        self.rows = 0;
+        Ok(())
+    }
+
+    fn write_group(&mut self) -> ::parquet::errors::Result<()> {
+        let mut group = self.writer.next_row_group()?;
+        let mut index = 0;
+        while let Some(mut column) = group.next_column()? {
+            match self.kept.get(index) {
+                Some(cells) => {
+                    column.typed::<ByteArrayType>().write_batch(cells, None, None)?;
+                }
+                None => {
+                    let numbers = &self.columns[index - self.kept.len()];
+                    column.typed::<DoubleType>().write_batch(numbers, None, None)?;
+                }
+            }
+            column.close()?;
+            index += 1;
+        }
+        group.close()?;
+        Ok(())
+    }
+
+    fn finish(mut self: Box<Self>, file: &Path) -> Result<()> {
+        self.flush(file)?;
+        let inner = self.writer.into_inner().map_err(|error| parquet_error(file, error))?;
+        let inner = inner.into_inner();
+        inner.map_err(|error| Error::write(file, error.into_error()))?.commit()
+    }
+}
+
+fn parquet_error(file: &Path, error: ParquetError) -> Error {
+    let source = match error {
+        ParquetError::External(source) => match source.downcast::<io::Error>() {
+            Ok(source) => *source,
+            Err(source) => io::Error::other(source),
+        },
+        error => io::Error::other(error),
+    };
+    Error::write(file, source)
+}
