@@ -46,6 +46,10 @@ pub(crate) fn read(
         return Err(Error::Empty { file });
     }
 
+    if records.unclosed {
+        let place = Place { row: 0, line: Some(records.line) };
+        return Err(Error::UnclosedQuote { file, place });
+    }
     let columns = records.len();
     let numeric = |index| matches!(classify(records.get(index)), Cell::Number(_));
     let has_header = match options.header {
@@ -65,6 +69,9 @@ pub(crate) fn read(
     let mut rows = Rows::new(Builder::new(&file, plan, options), columns);
     let mut reported = 0;
     loop {
+        if records.ended {
+            records.reader.check_end(&file)?; // before its last record is blamed
+        }
         rows.take(&records)?;
         if rows.count == 1 {
             rows.forget_text();
@@ -80,7 +87,6 @@ pub(crate) fn read(
             break;
         }
     }
-    records.reader.check_end(&file)?;
     report(&mut progress, records.reader.done(), records.reader.length, rows.count)?;
     rows.builder.finish(rows.count as usize)
 }
@@ -138,10 +144,13 @@ impl<'a> Rows<'a> {
         }
         self.count += 1;
         let place = Place { row: self.count, line: Some(records.line) };
+        if records.unclosed {
+            let file = self.builder.file.to_owned();
+            return Err(Error::UnclosedQuote { file, place });
+        }
         if records.len() != self.columns {
             let (file, expected) = (self.builder.file.to_owned(), self.columns);
-            let (found, lines) = (records.len(), records.lines);
-            return Err(Error::Ragged { file, place, found, expected, lines });
+            return Err(Error::Ragged { file, place, found: records.len(), expected });
         }
         self.take_row(place, |index| records.get(index))
     }

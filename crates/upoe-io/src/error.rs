@@ -91,8 +91,10 @@ pub enum Error {
     NoNumericColumns { file: PathBuf, columns: Vec<String> },
     #[error("{}: two columns are called `{name}` ({first} and {second}); rename one, since columns are matched by name", file.display())]
     DuplicateColumn { file: PathBuf, name: String, first: usize, second: usize },
-    #[error("{}: {place} has {found} cells where the first row has {expected}{}", file.display(), if *lines > 1 { format!("; it spans {lines} lines, so a quote may not be closed") } else { "; add or remove cells there, or quote cells that contain the separator".into() })]
-    Ragged { file: PathBuf, place: Place, found: usize, expected: usize, lines: u64 },
+    #[error("{}: {place} has {found} cells where the first row has {expected}; add or remove cells there, or quote cells that contain the separator", file.display())]
+    Ragged { file: PathBuf, place: Place, found: usize, expected: usize },
+    #[error("{}: {place} opens a quote (\") that is never closed; close it, or double quotes within a cell", file.display())]
+    UnclosedQuote { file: PathBuf, place: Place },
 
     // One cell or column
     #[error("{}: {place}, column `{column}`: `{text}` is not a number, though other cells of the column are; correct it, write NA if it is missing, or leave the column out (`--exclude {column}`)", file.display())]

@@ -14,7 +14,8 @@ pub(crate) struct Records<R> {
     buffer: Vec<u8>,
     start: usize,
     end: usize,
-    ended: bool,
+    /// The last byte is in the buffer.
+    pub ended: bool,
     next_line: u64,
     scratch: Vec<u8>,
     in_scratch: bool,
@@ -22,9 +23,11 @@ pub(crate) struct Records<R> {
     /// Line of the file on which the record begins, from 1.
     pub line: u64,
     /// Number of lines the record spans.
-    pub lines: u64,
+    lines: u64,
     /// Number of empty lines before the record.
     pub blank: u64,
+    /// The record opens a quote that nothing closes.
+    pub unclosed: bool,
 }
 
 impl<R: Read> Records<R> {
@@ -43,6 +46,7 @@ impl<R: Read> Records<R> {
             line: 0,
             lines: 0,
             blank: 0,
+            unclosed: false,
         };
         records.fill()?;
         if records.buffer[..records.end].starts_with(b"\xef\xbb\xbf") {
@@ -138,7 +142,8 @@ impl<R: Read> Records<R> {
                         if !self.ended {
                             return None;
                         }
-                        self.scratch.extend_from_slice(&text[at..]); // never closed
+                        self.unclosed = true;
+                        self.scratch.extend_from_slice(&text[at..]);
                         at = text.len();
                         break;
                     };
