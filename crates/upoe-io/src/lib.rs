@@ -24,6 +24,7 @@ mod select;
 mod table;
 mod text;
 mod write;
+mod write_parquet;
 
 pub use container::{Array, Container, FORMAT_VERSION};
 pub use error::{Error, Place, Result, WantedColumn};

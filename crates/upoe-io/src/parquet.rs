@@ -79,6 +79,9 @@ fn read_groups(
         }
     }
     builder.unstore_text();
+    if builder.stored.is_empty() {
+        return builder.finish(0); // says so
+    }
 
     let claimed: i64 = reader.metadata().file_metadata().num_rows().max(1);
     let mut rows = 0;
