@@ -1,17 +1,23 @@
-//! Reads a table and says how long it took: `cargo run --release --example read -- FILE`.
+//! Reads a table, says how long it took, and writes it again where a second file is named:
+//! `cargo run --release --example read -- FILE [COPY]`.
 
+use std::ops::ControlFlow;
+use std::path::Path;
 use std::time::Instant;
 
+use upoe_io::{ReadOptions, Table, TableWriter};
+
 fn main() -> Result<(), upoe_io::Error> {
-    let Some(path) = std::env::args().nth(1) else {
-        eprintln!("usage: read FILE");
+    let mut arguments = std::env::args().skip(1);
+    let Some(path) = arguments.next() else {
+        eprintln!("usage: read FILE [COPY]");
         return Ok(());
     };
     let start = Instant::now();
     let mut bytes = 0;
-    let table = upoe_io::Table::read_with(&path, &Default::default(), &mut |done, _, _| {
+    let table = Table::read_with(&path, &ReadOptions::default(), &mut |done, _, _| {
         bytes = done;
-        std::ops::ControlFlow::Continue(())
+        ControlFlow::Continue(())
     })?;
     let seconds = start.elapsed().as_secs_f64();
     for notice in &table.notices {
@@ -19,5 +25,10 @@ fn main() -> Result<(), upoe_io::Error> {
     }
     let rate = bytes as f64 / 1e6 / seconds;
     println!("{} × {}, {seconds:.3} s, {rate:.0} MB/s", table.rows, table.names.len());
+    if let Some(copy) = arguments.next() {
+        let mut writer = TableWriter::create(Some(Path::new(&copy)), &[], &table.names)?;
+        writer.write_rows(&table.kept, 0..table.rows, &table.data)?;
+        writer.finish()?;
+    }
     Ok(())
 }
