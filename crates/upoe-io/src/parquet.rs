@@ -124,6 +124,12 @@ fn read_group(
             let column = plan.names[index].clone();
             return Err(Error::TextColumn { file, column, place, text });
         }
+        let chunk = group.metadata().column(index);
+        let start = chunk.dictionary_page_offset().unwrap_or(chunk.data_page_offset());
+        if start < 0 || chunk.data_page_offset() < 0 || chunk.compressed_size() < 0 {
+            let reason = "a column starts before the file".into();
+            return Err(Error::BadParquet { file, reason });
+        }
         let reader = group.get_column_reader(index).map_err(|error| bad(&file, error))?;
         let levels = group.metadata().column(index).column_descr().max_def_level();
         columns.push((index, kind, slots, reader, levels));
