@@ -257,7 +257,7 @@ impl Recipe {
                 train: path,
                 penalised: Some(penalised),
                 optimum: j,
-                rule: "an expert stays if its gain is in the top 5 % of gains on Gaussian rows"
+                rule: "An expert stays if its gain is in the top 5 % of gains on Gaussian rows."
                     .to_owned(),
             },
             experts: (0..j).map(|k| self.expert(k, &rows)).collect(),

@@ -114,7 +114,7 @@ pub struct GainPath {
     pub penalised: Option<Vec<f64>>,
     /// Number of experts at the penalised optimum.
     pub optimum: usize,
-    /// What "optimum" means here, in words: the stop rule.
+    /// What "optimum" means here: the stop rule as a sentence.
     pub rule: String,
 }
 

@@ -13,6 +13,9 @@ export interface Bar {
 
 export interface BarsOptions {
   title: string;
+  of?: string;
+  /** What the bars are, which sets their colours. */
+  class: "weights-chart" | "moves";
   note?: string;
   bars: () => Bar[];
   decimals?: number;
@@ -71,8 +74,9 @@ export function barChart(options: BarsOptions): Picture {
   };
   const picture = new Picture({
     title: options.title,
+    of: options.of,
     note: options.note,
-    class: "barchart",
+    class: `barchart ${options.class}`,
     height: () => options.bars().length * ROW + 6,
     draw,
   });

@@ -17,6 +17,8 @@ export interface Placement {
   place: (box: Box, x: Float32Array, y: Float32Array, samples: boolean) => boolean;
   /** Draws axes. */
   overlay: (svg: SVGSVGElement, box: Box) => void;
+  /** Hair lines below the points. */
+  grid?: () => { x: number[]; y: number[] };
   describe: () => string;
   /** Drag with the turn tool, in pixels. */
   turn?: (dx: number, dy: number) => void;
@@ -116,10 +118,11 @@ export class Cloud {
     }
     if (store.show !== "data" && this.placement.place(this.box, this.sx, this.sy, true)) {
       layers.push({
-        x: this.sx, y: this.sy, palette: [themed("--samples")], shapes: ["ring"], radius: Math.max(2, radius * 1.05), alpha: 0.8,
+        x: this.sx, y: this.sy, palette: [themed("--samples")], shapes: ["ring"], radius: Math.max(2, radius * 1.1), alpha: 0.7,
       });
     }
-    this.points.draw(width, height, layers, themed("--surface"));
+    const grid = this.placement.grid?.();
+    this.points.draw(width, height, layers, themed("--surface"), grid ? { box: this.box, ...grid } : null, themed("--grid"));
     this.picture.describe(`${this.placement.describe()} ${this.state()}`);
     this.picture.stage.dataset.selected = String(store.selected);
     this.picture.stage.dataset.shown = store.show;
@@ -344,7 +347,7 @@ function glyph(shape: string, x: number, y: number, fill: string): SVGElement {
         [-0.32, -1.1], [0.32, -1.1], [0.32, -0.32], [1.1, -0.32], [1.1, 0.32], [0.32, 0.32],
         [0.32, 1.1], [-0.32, 1.1], [-0.32, 0.32], [-1.1, 0.32], [-1.1, -0.32], [-0.32, -0.32],
       ]);
-    case "ring": return s("circle", { cx: x + 1, cy: y, r: r * 0.85, fill: "none", stroke: fill, "stroke-width": 2 });
+    case "cross": return s("path", { d: `M${x - 2},${y - 3}l6,6m0,-6l-6,6`, stroke: fill, "stroke-width": 2.4 });
     default: return s("circle", { cx: x + 1, cy: y, r, fill });
   }
 }

@@ -37,8 +37,8 @@ export function diverging(t: number): Rgb {
   return mix(dark() ? [32, 35, 41] : [247, 247, 245], t < 0 ? rgb("#0072b2") : rgb("#d55e00"), Math.min(1, Math.abs(t)));
 }
 
-export const SHAPES = ["disc", "square", "triangle", "diamond", "plus", "down", "ring", "disc"] as const;
-export type Shape = (typeof SHAPES)[number];
+export const SHAPES = ["disc", "square", "triangle", "diamond", "plus", "down", "cross", "disc"] as const;
+export type Shape = (typeof SHAPES)[number] | "ring";
 
 /** How rows are coloured: a palette index a row, and what the palette means. */
 export interface Colouring {

@@ -1,5 +1,6 @@
 // The page's rows as typed arrays, decoded when first asked for.
 
+import { decimals, withDecimals } from "./number";
 import type { Codes, Floats, Page } from "./schema";
 
 function bytes(base64: string): ArrayBuffer {
@@ -24,11 +25,22 @@ function once<T>(make: () => T): () => T {
   return () => (made ??= { value: make() }).value;
 }
 
+function numbers(decode: () => Float32Array): Pick<Quantity, "values" | "text"> {
+  const values = once(decode);
+  const text = once(() => {
+    const digits = decimals(values());
+    return (value: number): string => withDecimals(value, digits);
+  });
+  return { values, text: (value) => text()(value) };
+}
+
 /** A quantity with one number a row: a projection, ln p or a numeric column. */
 export interface Quantity {
   id: string;
   label: string;
   values: () => Float32Array;
+  /** A value with the decimals that suit the quantity. */
+  text: (value: number) => string;
   /** The same of the rows drawn from the model, where the page has it. */
   samples: (() => Float32Array) | null;
 }
@@ -59,7 +71,7 @@ export class Data {
     this.logDensity = {
       id: "lnp",
       label: "ln p",
-      values: once(() => floats(rows.log_density)),
+      ...numbers(() => floats(rows.log_density)),
       samples: samples && once(() => floats(samples.log_density)),
     };
     this.projections = rows.projections.map((packed, k) => {
@@ -67,7 +79,7 @@ export class Data {
       return {
         id: `z${k}`,
         label: `z${subscript(k + 1)}`,
-        values: once(() => floats(packed)),
+        ...numbers(() => floats(packed)),
         samples: drawn === undefined ? null : once(() => floats(drawn)),
       };
     });
@@ -83,7 +95,7 @@ export class Data {
         this.columns.push({
           id,
           label: column.name,
-          values: once(() => floats(values.values)),
+          ...numbers(() => floats(values.values)),
           samples: drawn === undefined ? null : once(() => floats(drawn)),
         });
       }
@@ -114,7 +126,7 @@ export class Data {
         code = Math.floor(code / cluster.groups);
         return group;
       });
-      return `group ${parts.join("·")}`;
+      return parts.join("·");
     });
     return {
       id: "g",

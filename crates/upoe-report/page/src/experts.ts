@@ -4,7 +4,7 @@ import { barChart, largest } from "./bars";
 import { type Data, floats } from "./data";
 import { h, segments } from "./dom";
 import { histogram } from "./histogram";
-import { probability, show } from "./number";
+import { exact, probability } from "./number";
 import { pixelPicture } from "./pixels";
 import { quantilePlot } from "./qq";
 import type { Store } from "./store";
@@ -35,10 +35,10 @@ function card(data: Data, store: Store, k: number): HTMLElement {
   const expert = data.page.experts[k];
   const quantity = data.projections[k];
   const facts: [string, string][] = [
-    ["gain", `${show(expert.q === null ? null : -expert.q, 4)} nats`],
+    ["gain", `${exact(expert.q === null ? null : -expert.q)} nats`],
     ...(expert.p_value === null ? [] : [["p-value", probability(expert.p_value)] as [string, string]]),
-    ...(expert.negentropy === null ? [] : [["negentropy", `${show(expert.negentropy, 4)} nats`] as [string, string]]),
-    ...expert.parameters.map(({ name, value, note }) => [name, `${show(value, 4)}${note ? ` (${note})` : ""}`] as [string, string]),
+    ...(expert.negentropy === null ? [] : [["negentropy", `${exact(expert.negentropy)} nats`] as [string, string]]),
+    ...expert.parameters.map(({ name, value, note }) => [name, `${exact(value)}${note ? ` (${note})` : ""}`] as [string, string]),
   ];
   const definitions = h("dl", { class: "facts" });
   for (const [name, value] of facts) definitions.append(h("div", {}, h("dt", {}, name), h("dd", {}, value)));
@@ -56,11 +56,11 @@ function card(data: Data, store: Store, k: number): HTMLElement {
       "div",
       { class: "pictures" },
       histogram(
-        { title: `Projection ${quantity.label}`, quantity, bins: expert.histogram, curve: expert.curve, axis: `${quantity.label}, standard deviations` },
+        { title: "Projection", of: `of expert ${k + 1}`, quantity, bins: expert.histogram, curve: expert.curve, axis: `${quantity.label}, standard deviations` },
         store,
       ).root,
       weights(data, store, k),
-      quantilePlot(expert, `Fit of expert ${k + 1}`).root,
+      quantilePlot(expert, `of expert ${k + 1}`).root,
     ),
   );
 }
@@ -82,10 +82,10 @@ function weights(data: Data, store: Store, k: number): HTMLElement {
     const sorted = values.sort((a, b) => Math.abs(b.value) - Math.abs(a.value));
     return most < sorted.length ? largest(sorted, most).slice(0, most) : sorted;
   };
-  const title = `Columns of expert ${k + 1}`;
+  const of = `of expert ${k + 1}`;
   const picture = image
-    ? pixelPicture(title, () => (kind === "loadings" ? loadings : pattern), image, true, store)
-    : barChart({ title, bars });
+    ? pixelPicture("Columns", of, () => (kind === "loadings" ? loadings : pattern), image, true, store)
+    : barChart({ title: "Columns", of, class: "weights-chart", bars });
   const legend = h("p", { class: "fine" });
   const explain = (): void => {
     legend.textContent =

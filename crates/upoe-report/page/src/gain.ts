@@ -58,7 +58,7 @@ export function gain(page: Page): HTMLElement {
         `. The optimum has ${path.optimum}.`,
     );
   };
-  const picture = new Picture({ title: "Gain curve", height: (width) => Math.min(380, Math.max(260, width * 0.42)), draw });
+  const picture = new Picture({ title: "Gain curve", class: "gain", height: (width) => Math.min(380, Math.max(260, width * 0.42)), draw });
   const rows = counts.map((j) =>
     h(
       "tr",
@@ -72,7 +72,7 @@ export function gain(page: Page): HTMLElement {
     "div",
     {},
     picture.root,
-    h("p", { class: "fine" }, `The optimum is where ${path.rule}.`),
+    h("p", { class: "fine" }, path.rule),
     h(
       "details",
       { class: "numbers" },

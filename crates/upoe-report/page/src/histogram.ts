@@ -9,6 +9,7 @@ import { combineOf, type Store } from "./store";
 
 export interface HistogramOptions {
   title: string;
+  of?: string;
   note?: string;
   quantity: Quantity;
   bins: Histogram;
@@ -43,7 +44,7 @@ export function histogram(options: HistogramOptions, store: Store): Picture {
   const total = bins.counts.reduce((sum, value) => sum + value, 0) || 1;
   const edge = (bin: number): number => bins.from + bin * bins.width;
   const end = edge(bins.counts.length);
-  const domain: [number, number] = curve ? [Math.min(curve.from, bins.from), Math.max(curve.to, end)] : [bins.from, end];
+  const domain: [number, number] = curve ? [Math.min(curve.from, bins.from), Math.max(curve.to, end)] : [bins.from - bins.width, end + bins.width];
   const fitted = curve && floats(curve.fitted);
   const gaussian = curve && floats(curve.gaussian);
   const components = curve?.components.map(floats) ?? [];
@@ -95,6 +96,7 @@ export function histogram(options: HistogramOptions, store: Store): Picture {
       let path = `M${x(edge(0))},${box.bottom}`;
       outline.forEach((value, bin) => (path += `V${y(value).toFixed(1)}H${x(edge(bin + 1)).toFixed(1)}`));
       svg.append(s("path", { class: "outline", d: `${path}V${box.bottom}` }));
+      svg.append(s("text", { class: "outline-label", x: box.left, y: box.bottom + 32 }, "drawn from the model"));
     }
     for (const mark of options.marks ?? [])
       svg.append(s("path", { class: "mark", d: `M${x(mark).toFixed(1)},${box.bottom - 1}l-4,-8h8Z` }));
@@ -111,6 +113,7 @@ export function histogram(options: HistogramOptions, store: Store): Picture {
 
   const picture = new Picture({
     title: options.title,
+    of: options.of,
     note: options.note,
     class: "histogram",
     keys: "Arrow keys select a bar, Shift with arrow keys extends the selection, Escape clears it.",

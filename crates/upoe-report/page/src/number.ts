@@ -12,10 +12,32 @@ export function show(value: number | null | undefined, digits = 4): string {
   return text.replace("-", "−").replace("-", "−");
 }
 
+/** A number to exactly `digits` significant digits, zeros and all. */
+export function exact(value: number | null, digits = 3): string {
+  const size = Math.abs(value ?? NaN);
+  if (value === null || !(size >= 1e-3 && size < 10 ** digits)) return show(value, digits);
+  return value.toPrecision(digits).replace("-", "−");
+}
+
+/** Decimals that show about four digits of values like these; none for whole numbers. */
+export function decimals(values: ArrayLike<number>): number {
+  const [low, high] = extent(values);
+  let all = true;
+  for (let i = 0; i < values.length && all; i += 1 + Math.floor(values.length / 1000)) all = Number.isNaN(values[i]) || Number.isInteger(values[i]);
+  if (all) return 0;
+  return Math.min(8, Math.max(0, 3 - Math.floor(Math.log10(Math.max(Math.abs(low), Math.abs(high), 1e-9)))));
+}
+
+export function withDecimals(value: number, digits: number): string {
+  if (!Number.isFinite(value) || Math.abs(value) >= 1e9) return show(value, 6);
+  return value.toFixed(digits).replace("-", "−");
+}
+
 /** A number with a fixed number of decimals and always a sign. */
 export function signed(value: number | null, decimals = 3): string {
   if (value === null || !Number.isFinite(value)) return show(value);
-  return (value < 0 ? "−" : "+") + Math.abs(value).toFixed(decimals);
+  const size = Math.abs(value).toFixed(decimals);
+  return (Number(size) === 0 ? "±" : value < 0 ? "−" : "+") + size;
 }
 
 /** A whole number with thin spaces between thousands. */
@@ -44,6 +66,9 @@ export function linear(domain: [number, number], range: [number, number]): Scale
   scale.invert = (pixel) => a + (pixel - range[0]) / slope;
   return scale;
 }
+
+/** How many ticks a length has room for. */
+export const tickCount = (length: number, each: number): number => Math.max(3, Math.round(length / each));
 
 /** About `count` round values within the domain, with their labels. */
 export function ticks([a, b]: [number, number], count: number): { value: number; label: string }[] {

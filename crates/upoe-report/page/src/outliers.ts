@@ -55,7 +55,9 @@ function card(data: Data, store: Store, outlier: Outlier): HTMLElement {
   ];
   const shown = parts.length > 9 ? [...parts].sort((a, b) => Math.abs(b.value) - Math.abs(a.value)).slice(0, 8) : parts;
   const byColumn = barChart({
-    title: `Row ${number} by column`,
+    title: "By column",
+    of: `of row ${number}`,
+    class: "moves",
     bars: () => {
       const source = part < 0 ? totals : split[shown[part].at];
       return largest(
@@ -68,13 +70,15 @@ function card(data: Data, store: Store, outlier: Outlier): HTMLElement {
   const explain = (): void => {
     focus.textContent = split.length
       ? part < 0
-        ? "Press a bar above to see its split over the columns."
+        ? "Press an expert to see its split over the columns."
         : `The columns now show ${shown[part].label} alone; press it again for the whole.`
       : "";
   };
   explain();
   const byExpert = barChart({
-    title: `Row ${number} by expert`,
+    title: "By expert",
+    of: `of row ${number}`,
+    class: "moves",
     bars: () => shown,
     press: split.length
       ? (index) => {
@@ -99,7 +103,7 @@ function card(data: Data, store: Store, outlier: Outlier): HTMLElement {
       h("p", {}, h("strong", {}, `ln p = ${show(outlier.log_density, 4)}`), outlier.tail === null ? "" : `, ${rarity(outlier.tail)}`),
       h("p", { class: "fine" }, `${show(outlier.baseline, 4)} at the data's mean, ${signed(sum(parts), 2)} from there`),
     ),
-    image ? pixelPicture(`Row ${number} as an image`, () => cells, image, false, store).root : null,
+    image ? pixelPicture("Image", `of row ${number}`, () => cells, image, false, store).root : null,
     byExpert.root,
     focus,
     byColumn.root,

@@ -1,11 +1,13 @@
 // A picture: a title, a drawing that follows the page's width, and its save buttons.
 
 import { fresh, h, s } from "./dom";
-import { type Scale, ticks } from "./number";
+import { type Scale, tickCount, ticks } from "./number";
 import { savePng, saveSvg } from "./save";
 
 export interface Options {
   title: string;
+  /** Whose picture it is, for those who meet it out of its place: "of expert 1". */
+  of?: string;
   /** Stands after the title for eyes, before the drawing for screen readers. */
   note?: string;
   /** Height for a width, in CSS pixels. */
@@ -30,7 +32,7 @@ export class Picture {
 
   constructor(options: Options) {
     this.options = options;
-    this.title = options.title;
+    this.title = options.of ? `${options.title} ${options.of}` : options.title;
     const describedBy = fresh("description");
     const labelledBy = fresh("title");
     this.description = s("desc", { id: describedBy });
@@ -39,7 +41,7 @@ export class Picture {
     if (options.keys) {
       this.stage.tabIndex = 0;
       this.stage.setAttribute("role", "application");
-      this.stage.setAttribute("aria-label", `${options.title}. ${options.keys}`);
+      this.stage.setAttribute("aria-label", `${this.title}. ${options.keys}`);
     }
     const canvas = options.canvas ?? null;
     this.root = h(
@@ -48,13 +50,13 @@ export class Picture {
       h(
         "figcaption",
         {},
-        h("span", { class: "title", id: labelledBy }, options.title),
+        h("span", { class: "title", id: labelledBy }, options.title, options.of && h("span", { class: "hidden" }, ` ${options.of}`)),
         options.note && h("span", { class: "note" }, options.note),
         h(
           "span",
           { class: "save" },
-          h("button", { type: "button", "aria-label": `Save “${options.title}” as SVG`, click: () => saveSvg(this.svg, canvas, options.title) }, "SVG"),
-          h("button", { type: "button", "aria-label": `Save “${options.title}” as PNG`, click: () => void savePng(this.svg, canvas, options.title) }, "PNG"),
+          h("button", { type: "button", "aria-label": `Save “${this.title}” as SVG`, click: () => saveSvg(this.svg, canvas, this.title) }, "SVG"),
+          h("button", { type: "button", "aria-label": `Save “${this.title}” as PNG`, click: () => void savePng(this.svg, canvas, this.title) }, "PNG"),
         ),
       ),
       this.stage,
@@ -95,13 +97,12 @@ export function publish(svg: SVGSVGElement, box: Box, x: Scale, y: Scale): void 
 }
 
 /** A horizontal axis below the box. */
-export function axisX(svg: SVGSVGElement, box: Box, x: Scale, label: string, grid = false): void {
-  const count = Math.max(2, Math.round((box.right - box.left) / 80));
+export function axisX(svg: SVGSVGElement, box: Box, x: Scale, label: string): void {
+  const count = tickCount(box.right - box.left, 80);
   const group = s("g", { class: "axis" });
   group.append(s("line", { x1: box.left, x2: box.right, y1: box.bottom + 0.5, y2: box.bottom + 0.5, class: "rule" }));
   for (const tick of ticks(x.domain, count)) {
     const at = Math.round(x(tick.value)) + 0.5;
-    if (grid) group.append(s("line", { x1: at, x2: at, y1: box.top, y2: box.bottom, class: "grid" }));
     group.append(s("line", { x1: at, x2: at, y1: box.bottom, y2: box.bottom + 4, class: "rule" }));
     group.append(s("text", { x: at, y: box.bottom + 16, "text-anchor": "middle" }, tick.label));
   }
@@ -110,15 +111,15 @@ export function axisX(svg: SVGSVGElement, box: Box, x: Scale, label: string, gri
 }
 
 /** A vertical axis left of the box, its label above it. */
-export function axisY(svg: SVGSVGElement, box: Box, y: Scale, label: string): void {
-  const count = Math.max(2, Math.round((box.bottom - box.top) / 50));
+export function axisY(svg: SVGSVGElement, box: Box, y: Scale, label: string, grid = true): void {
+  const count = tickCount(box.bottom - box.top, 50);
   const group = s("g", { class: "axis" });
   for (const tick of ticks(y.domain, count)) {
     const at = Math.round(y(tick.value)) + 0.5;
-    group.append(s("line", { x1: box.left, x2: box.right, y1: at, y2: at, class: "grid" }));
+    if (grid) group.append(s("line", { x1: box.left, x2: box.right, y1: at, y2: at, class: "grid" }));
     group.append(s("text", { x: box.left - 6, y: at + 4, "text-anchor": "end" }, tick.label));
   }
-  if (label) group.append(s("text", { x: 0, y: box.top - 10, class: "label" }, label));
+  if (label) group.append(s("text", { x: Math.max(0, box.left - 38), y: box.top - 10, class: "label" }, label));
   svg.append(group);
 }
 

@@ -8,7 +8,7 @@ import type { Store } from "./store";
 export type Shape = { height: number; width: number };
 
 /** `sign`: values of both signs about zero; otherwise from least to most. */
-export function pixelPicture(title: string, values: () => Float32Array, shape: Shape, sign: boolean, store: Store): Picture {
+export function pixelPicture(title: string, of: string, values: () => Float32Array, shape: Shape, sign: boolean, store: Store): Picture {
   const draw = (picture: Picture): void => {
     const { svg, width, height } = picture;
     const pixels = values();
@@ -33,6 +33,7 @@ export function pixelPicture(title: string, values: () => Float32Array, shape: S
   };
   const picture = new Picture({
     title,
+    of,
     class: "pixels",
     height: (width) => Math.min(280, (width * shape.height) / shape.width),
     draw,

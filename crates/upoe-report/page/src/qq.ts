@@ -6,7 +6,7 @@ import { extent, linear } from "./number";
 import { axisX, axisY, line, Picture, publish } from "./picture";
 import type { Expert } from "./schema";
 
-export function quantilePlot(expert: Expert, title: string): Picture {
+export function quantilePlot(expert: Expert, of: string): Picture {
   const model = floats(expert.quantiles.model);
   const data = floats(expert.quantiles.data);
   const low = floats(expert.quantiles.low);
@@ -42,5 +42,5 @@ export function quantilePlot(expert: Expert, title: string): Picture {
         (low.length ? ` ${outside} lie outside the 95 % band.` : ""),
     );
   };
-  return new Picture({ title, class: "qq", height: (width) => Math.min(300, width), draw });
+  return new Picture({ title: "Fit", of, class: "qq", height: (width) => Math.min(300, width), draw });
 }

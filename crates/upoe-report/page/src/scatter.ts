@@ -3,7 +3,7 @@
 import { Cloud, type Tool } from "./cloud";
 import type { Data, Quantity } from "./data";
 import { choice, h, segments } from "./dom";
-import { extent, linear, type Scale } from "./number";
+import { extent, linear, type Scale, tickCount, ticks } from "./number";
 import { axisX, axisY, publish } from "./picture";
 import type { Store } from "./store";
 import type { Tip } from "./tip";
@@ -46,8 +46,15 @@ export function scatter(data: Data, store: Store, tip: Tip): HTMLElement {
         x = linear(reach(across), [box.left, box.right]);
         y = linear(reach(up), [box.bottom, box.top]);
         publish(svg, box, x, y);
-        axisY(svg, box, y, up.label);
-        axisX(svg, box, x, across.label, true);
+        axisY(svg, box, y, up.label, false);
+        axisX(svg, box, x, across.label);
+      },
+      grid: () => {
+        const [a, b] = [x.domain, y.domain];
+        return {
+          x: ticks(a, tickCount(Math.abs(x(a[1]) - x(a[0])), 80)).map(({ value }) => x(value)),
+          y: ticks(b, tickCount(Math.abs(y(b[1]) - y(b[0])), 50)).map(({ value }) => y(value)),
+        };
       },
       describe: () => `${up.label} against ${across.label}.`,
     },

@@ -58,7 +58,9 @@ export function summary(page: Page): HTMLElement {
 
 function likelihoods(sphered: Likelihood, own: Likelihood): HTMLElement {
   const line = (label: string, of: (likelihood: Likelihood) => string): HTMLElement =>
-    h("tr", {}, h("th", { scope: "row" }, label), h("td", {}, of(sphered)), h("td", {}, of(own)));
+    h("tr", {}, h("th", { scope: "row" }, label), h("td", {}, ...cell(of(sphered))), h("td", {}, ...cell(of(own))));
+  // What follows a line break is said more quietly.
+  const cell = (text: string): (string | Node)[] => text.split("\n").map((part, at) => (at ? h("small", {}, ` ${part}`) : part));
   const lines = [
     line("model, training rows", (likelihood) => show(likelihood.train, 6)),
     line("Gaussian, training rows", (likelihood) => show(likelihood.gaussian_train, 6)),
@@ -66,14 +68,14 @@ function likelihoods(sphered: Likelihood, own: Likelihood): HTMLElement {
   if (sphered.holdout || own.holdout)
     lines.push(
       line("model, held-out rows", ({ holdout }) =>
-        holdout ? `${show(holdout.mean, 6)}${holdout.standard_error === null ? "" : ` ± ${show(holdout.standard_error, 2)}`}` : "–",
+        holdout ? `${show(holdout.mean, 6)}${holdout.standard_error === null ? "" : `\n± ${show(holdout.standard_error, 2)}`}` : "–",
       ),
       line("Gaussian, held-out rows", (likelihood) => show(likelihood.gaussian_holdout, 6)),
     );
   return h(
     "table",
     {},
-    h("thead", {}, h("tr", {}, h("td", {}), h("th", { scope: "col" }, "sphered"), h("th", { scope: "col" }, "own units"))),
+    h("thead", {}, h("tr", {}, h("td", {}), h("th", { scope: "col" }, "sphered columns"), h("th", { scope: "col" }, "own units"))),
     h("tbody", {}, ...lines),
   );
 }

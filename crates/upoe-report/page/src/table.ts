@@ -1,8 +1,8 @@
 // The selected rows as a table, and the bar that says how many there are.
 
-import type { Data } from "./data";
+import type { Data, Quantity } from "./data";
 import { h } from "./dom";
-import { plural, show, whole } from "./number";
+import { plural, whole } from "./number";
 import { download } from "./save";
 import type { Store } from "./store";
 
@@ -17,10 +17,10 @@ interface Field {
 }
 
 function fields(data: Data): Field[] {
-  const quantity = ({ label, values }: Data["logDensity"]): Field => ({
+  const quantity = ({ label, values, text }: Quantity): Field => ({
     label,
     number: true,
-    text: (row) => show(values()[row], 5),
+    text: (row) => text(values()[row]),
     key: (row) => values()[row],
   });
   return [

@@ -2,7 +2,6 @@
 
 import type { Data } from "./data";
 import { h } from "./dom";
-import { show } from "./number";
 
 export class Tip {
   private box = h("div", { class: "tip", "aria-hidden": "true", hidden: true });
@@ -25,10 +24,10 @@ export class Tip {
   show(row: number, clientX: number, clientY: number, speak = false): void {
     if (row < 0) return this.hide();
     const { data } = this;
-    const facts: [string, string][] = [["ln p", show(data.logDensity.values()[row])]];
+    const facts: [string, string][] = [["ln p", data.logDensity.text(data.logDensity.values()[row])]];
     for (const text of data.texts.slice(0, 4)) facts.push([text.label, text.levels[text.codes()[row]] ?? "–"]);
     const columns = data.columns.slice(0, 8);
-    for (const column of columns) facts.push([column.label, show(column.values()[row])]);
+    for (const column of columns) facts.push([column.label, column.text(column.values()[row])]);
     const left = data.columns.length - columns.length;
     const body = h("dl", {});
     for (const [name, value] of facts) body.append(h("dt", {}, clip(name)), h("dd", {}, clip(value)));

@@ -11,6 +11,9 @@ import type { Tip } from "./tip";
 /** Columns beyond these make a plane of noise: the tour takes the first. */
 const MOST = 40;
 
+/** Rows projected at a time. */
+const BLOCK = 2048;
+
 interface Space {
   id: string;
   label: string;
@@ -21,7 +24,7 @@ interface Space {
 
 function spaces(data: Data): Space[] {
   const reach = (axes: Space["axes"]): number =>
-    1.15 * Math.max(2.2, ...axes.map((axis) => Math.max(...quantiles(axis.rows, [0.0005, 0.9995]).map(Math.abs))));
+    1.25 * Math.max(2, ...axes.map((axis) => Math.max(...quantiles(axis.rows, [0.01, 0.99]).map(Math.abs))));
   const out: Space[] = [];
   if (data.projections.length >= 2) {
     const axes = data.projections.slice(0, MOST).map((z) => ({ label: z.label, rows: z.values(), samples: z.samples?.() ?? null }));
@@ -71,17 +74,26 @@ export function tour(data: Data, store: Store, tip: Tip): HTMLElement {
       place: (box, px, py, samples) => {
         const size = (Math.min(box.right - box.left, box.bottom - box.top) / 2 / space.reach) * zoom;
         const [cx, cy] = [(box.left + box.right) / 2, (box.top + box.bottom) / 2];
-        px.fill(cx);
-        py.fill(cy);
-        for (let k = 0; k < space.axes.length; k++) {
-          const values = samples ? space.axes[k].samples : space.axes[k].rows;
-          if (!values) return false;
-          const [a, b] = [frame[0][k] * size, -frame[1][k] * size];
-          if (a === 0 && b === 0) continue;
-          for (let i = 0; i < px.length; i++) {
-            px[i] += a * values[i];
-            py[i] += b * values[i];
-          }
+        const axes = space.axes.flatMap((axis, k) => {
+          const values = samples ? axis.samples : axis.rows;
+          return values ? [{ values, a: frame[0][k] * size, b: -frame[1][k] * size }] : [];
+        });
+        if (axes.length < space.axes.length) return false;
+        // Blocks of rows that stay in the cache while every axis adds its part.
+        for (let from = 0; from < px.length; from += BLOCK) {
+          const to = Math.min(px.length, from + BLOCK);
+          px.fill(cx, from, to);
+          py.fill(cy, from, to);
+          for (const { values, a, b } of axes)
+            for (let i = from; i < to; i++) {
+              px[i] += a * values[i];
+              py[i] += b * values[i];
+            }
+        }
+        // What lies beyond the picture waits at its edge.
+        for (let i = 0; i < px.length; i++) {
+          px[i] = Math.min(box.right, Math.max(box.left, px[i]));
+          py[i] = Math.min(box.bottom, Math.max(box.top, py[i]));
         }
         return true;
       },
