@@ -88,7 +88,9 @@ function weights(data: Data, store: Store, k: number): HTMLElement {
     : barChart({ title: "Columns", of, class: "weights-chart", bars });
   const legend = h("p", { class: "fine" });
   const explain = (): void => {
-    legend.textContent =
+    const z = data.projections[k].label;
+    if (image) legend.textContent = kind === "loadings" ? `What each pixel does to ${z}: orange raises it, blue lowers it.` : `How each pixel moves with ${z}: orange rises, blue falls.`;
+    else legend.textContent =
       kind === "loadings"
         ? `What a change of one standard deviation in the column does to ${data.projections[k].label}.`
         : `How far the column moves, in standard deviations, when ${data.projections[k].label} moves by one.`;

@@ -54,7 +54,9 @@ function card(data: Data, store: Store, outlier: Outlier): HTMLElement {
     { label: "Gaussian rest", value: outlier.rest ?? NaN, at: outlier.experts.length },
   ];
   const shown = parts.length > 9 ? [...parts].sort((a, b) => Math.abs(b.value) - Math.abs(a.value)).slice(0, 8) : parts;
-  const byColumn = barChart({
+  const byColumn = image
+    ? pixelPicture("By pixel", `of row ${number}`, () => (part < 0 ? totals : split[shown[part].at]), image, true, store)
+    : barChart({
     title: "By column",
     of: `of row ${number}`,
     class: "moves",
@@ -103,10 +105,11 @@ function card(data: Data, store: Store, outlier: Outlier): HTMLElement {
       h("p", {}, h("strong", {}, `ln p = ${show(outlier.log_density, 4)}`), outlier.tail === null ? "" : `, ${rarity(outlier.tail)}`),
       h("p", { class: "fine" }, `${show(outlier.baseline, 4)} at the data's mean, ${signed(sum(parts), 2)} from there`),
     ),
-    image ? pixelPicture("Image", `of row ${number}`, () => cells, image, false, store).root : null,
-    byExpert.root,
-    focus,
-    byColumn.root,
+    outlier.experts.length ? byExpert.root : null,
+    outlier.experts.length && split.length ? focus : null,
+    image
+      ? h("div", { class: "pair" }, pixelPicture("Image", `of row ${number}`, () => cells, image, false, store).root, byColumn.root)
+      : byColumn.root,
   );
   store.on(["selection"], () => {
     const on = store.mask[row] === 1;

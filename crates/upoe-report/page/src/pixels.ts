@@ -29,7 +29,7 @@ export function pixelPicture(title: string, of: string, values: () => Float32Arr
     }
     const wide = Math.min(width, (height * shape.width) / shape.height);
     svg.append(s("image", { href: canvas.toDataURL(), x: 0, y: 0, width: wide, height: (wide * shape.height) / shape.width, class: "pixels" }));
-    picture.describe(sign ? "Orange pixels raise the projection, blue ones lower it." : "The row as an image.");
+    picture.describe(sign ? "Orange for values above zero, blue for values below." : "The row as an image.");
   };
   const picture = new Picture({
     title,

@@ -57,7 +57,8 @@ export class Points {
 
   constructor(canvas: HTMLCanvasElement) {
     this.canvas = canvas;
-    this.context = canvas.getContext("2d", { alpha: false })!;
+    // Pixels are made here, not by a GPU: keep them where they are made.
+    this.context = canvas.getContext("2d", { alpha: false, willReadFrequently: true })!;
   }
 
   /** Draws hair lines (`grid`, in CSS pixels) and points over them. */
