@@ -138,11 +138,12 @@ mod tests {
         let hostile = "</script><!--<script>&\"'\u{2028}\u{2029}<img src=x onerror=alert(1)>";
         let page = html(&empty(hostile));
         let plain = html(&empty(""));
-        for needle in ["</script", "<script", "<!--", "<img", "\u{2028}", "\u{2029}"] {
+        for needle in ["</script", "<script", "<!--", "<img"] {
             assert_eq!(page.matches(needle).count(), plain.matches(needle).count(), "{needle}");
         }
         let start = page.find(r#"id="upoe-page">"#).unwrap() + r#"id="upoe-page">"#.len();
         let json = &page[start..start + page[start..].find("</script>").unwrap()];
+        assert!(!json.contains(['\u{2028}', '\u{2029}']));
         let value: serde_json::Value = serde_json::from_str(json).unwrap();
         assert_eq!(value["title"], hostile);
     }

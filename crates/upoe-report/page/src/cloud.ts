@@ -1,14 +1,18 @@
 // A cloud of rows on a canvas: colours, selection, the row under the pointer,
 // brushing and the keyboard. The scatter plot and the tour place its points.
 
-import { type Colouring, colouring, css, themed } from "./colour";
+import { type Colouring, colouring, themed } from "./colour";
 import type { Data } from "./data";
 import { h, s } from "./dom";
+import { drawLegend } from "./legend";
 import { plural, whole } from "./number";
-import { type Box, fit, Picture } from "./picture";
+import { type Box, Picture } from "./picture";
 import { type Layer, Points } from "./points";
 import { type Store, combineOf } from "./store";
 import type { Tip } from "./tip";
+
+/** With more rows than this, every point is a plain disc. */
+const PLAIN = 3000;
 
 export type Tool = "rectangle" | "lasso" | "turn";
 
@@ -80,7 +84,7 @@ export class Cloud {
 
   private draw(): void {
     const { svg, width, height } = this.picture;
-    const legend = this.legend(width);
+    const legend = drawLegend(this.colours, this.store.show, this.data.count > PLAIN, width, this.margin.left);
     const { left, right, top, bottom } = this.margin;
     this.box = { left, right: width - right, top: top + legend.height, bottom: height - bottom };
     this.placement.overlay(svg, this.box);
@@ -99,7 +103,7 @@ export class Cloud {
     const alpha = n > 20_000 ? 0.45 : n > 3000 ? 0.6 : 0.82;
     const placed = this.placement.place(this.box, this.x, this.y, false);
     if (store.show !== "samples" && placed) {
-      const shapes = n > 3000 ? null : colours.shapes;
+      const shapes = n > PLAIN ? null : colours.shapes;
       if (!store.selected) {
         layers.push({ x: this.x, y: this.y, index: colours.index, palette: colours.palette, shapes, radius, alpha });
       } else {
@@ -134,47 +138,6 @@ export class Cloud {
     const rows = `${whole(store.selected)} of ${plural(data.count, "row")} selected.`;
     if (store.show === "data") return rows;
     return `${rows} ${store.show === "both" ? "Also shown" : "Shown instead"}: ${plural(this.sx.length, "row")} drawn from the model.`;
-  }
-
-  private legend(width: number): { group: SVGGElement; height: number } {
-    const { colours, store } = this;
-    const group = s("g", { class: "legend" });
-    let x = this.margin.left;
-    let y = 12;
-    const room = (wide: number): void => {
-      if (x + wide > width - 4 && x > this.margin.left) {
-        x = this.margin.left;
-        y += 18;
-      }
-    };
-    const entry = (mark: SVGElement, label: string): void => {
-      const text = fit(label, Math.min(180, width - x - 20));
-      group.append(mark, s("text", { x: x + 10, y: y + 4 }, text));
-      x += 24 + [...text].length * 6.4;
-    };
-    if (store.show !== "samples") {
-      const label = fit(colours.label, 200);
-      group.append(s("text", { x, y: y + 4, class: "label" }, label));
-      x += 12 + [...label].length * 6.8;
-      if (colours.ends) {
-        room(180);
-        group.append(s("text", { x, y: y + 4 }, colours.ends[0]));
-        x += 8 + colours.ends[0].length * 6.6;
-        for (let t = 0; t < 40; t++)
-          group.append(s("rect", { x: x + t * 2, y: y - 4, width: 2.2, height: 8, fill: css(colours.palette[Math.round((t / 39) * 255)]) }));
-        group.append(s("text", { x: x + 88, y: y + 4 }, colours.ends[1]));
-        x += 100 + colours.ends[1].length * 6.6;
-      }
-      colours.levels?.forEach((level, at) => {
-        room(34 + Math.min(180, [...level].length * 6.4));
-        entry(glyph(this.data.count > 3000 ? "disc" : (colours.shapes?.[at] ?? "disc"), x, y, css(colours.palette[at])), level);
-      });
-    }
-    if (store.show !== "data") {
-      room(170);
-      entry(s("circle", { cx: x + 1, cy: y, r: 3.4, class: "sample" }), "drawn from the model");
-    }
-    return { group, height: y + 6 };
   }
 
   private mark(): void {
@@ -330,24 +293,4 @@ function inside(polygon: [number, number][], px: number, py: number): boolean {
     if (ay > py !== by > py && px < ((bx - ax) * (py - ay)) / (by - ay) + ax) within = !within;
   }
   return within;
-}
-
-/** A legend mark. */
-function glyph(shape: string, x: number, y: number, fill: string): SVGElement {
-  const r = 4;
-  const path = (points: number[][]): SVGElement =>
-    s("path", { d: `M${points.map(([a, b]) => `${x + 1 + a * r},${y + b * r}`).join("L")}Z`, fill });
-  switch (shape) {
-    case "square": return path([[-0.86, -0.86], [0.86, -0.86], [0.86, 0.86], [-0.86, 0.86]]);
-    case "triangle": return path([[0, -1.24], [1.12, 0.7], [-1.12, 0.7]]);
-    case "down": return path([[0, 1.24], [1.12, -0.7], [-1.12, -0.7]]);
-    case "diamond": return path([[0, -1.2], [1.2, 0], [0, 1.2], [-1.2, 0]]);
-    case "plus":
-      return path([
-        [-0.32, -1.1], [0.32, -1.1], [0.32, -0.32], [1.1, -0.32], [1.1, 0.32], [0.32, 0.32],
-        [0.32, 1.1], [-0.32, 1.1], [-0.32, 0.32], [-1.1, 0.32], [-1.1, -0.32], [-0.32, -0.32],
-      ]);
-    case "cross": return s("path", { d: `M${x - 2},${y - 3}l6,6m0,-6l-6,6`, stroke: fill, "stroke-width": 2.4 });
-    default: return s("circle", { cx: x + 1, cy: y, r, fill });
-  }
 }

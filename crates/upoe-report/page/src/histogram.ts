@@ -54,6 +54,15 @@ export function histogram(options: HistogramOptions, store: Store): Picture {
   let box: Box = { left: 0, right: 0, top: 0, bottom: 0 };
   const brush = s("rect", { class: "brush", visibility: "hidden" });
 
+  const needle = s("line", { class: "hover", visibility: "hidden" });
+  /** Shows where the row under the pointer lies. */
+  const follow = (): void => {
+    const at = store.hover < 0 ? NaN : x(quantity.values()[store.hover]);
+    needle.setAttribute("visibility", Number.isFinite(at) ? "visible" : "hidden");
+    if (!Number.isFinite(at)) return;
+    for (const [name, value] of Object.entries({ x1: at, x2: at, y1: box.top, y2: box.bottom })) needle.setAttribute(name, value.toFixed(1));
+  };
+
   const draw = (picture: Picture): void => {
     const { svg, width, height } = picture;
     box = { left: 2, right: width - 2, top: 12, bottom: height - 38 };
@@ -100,7 +109,8 @@ export function histogram(options: HistogramOptions, store: Store): Picture {
     }
     for (const mark of options.marks ?? [])
       svg.append(s("path", { class: "mark", d: `M${x(mark).toFixed(1)},${box.bottom - 1}l-4,-8h8Z` }));
-    svg.append(brush);
+    svg.append(brush, needle);
+    follow();
     picture.stage.dataset.selected = String(store.selected);
     picture.stage.dataset.shown = store.show;
     const highest = heights.indexOf(Math.max(...heights));
@@ -120,8 +130,9 @@ export function histogram(options: HistogramOptions, store: Store): Picture {
     height: (width) => options.height ?? Math.min(300, Math.max(200, width * 0.5)),
     draw,
   });
-  interact(picture, store, quantity, bins, brush, () => ({ x, box }), edge);
+  interact(picture, store, quantity, bins, brush, () => ({ x, box }));
   store.on(["selection", "show", "theme"], () => picture.redraw());
+  store.on(["hover"], follow);
   return picture;
 }
 
@@ -132,7 +143,6 @@ function interact(
   bins: Histogram,
   brush: SVGRectElement,
   frame: () => { x: Scale; box: Box },
-  edge: (bin: number) => number,
 ): void {
   const { stage } = picture;
   let start: number | null = null;
@@ -187,7 +197,6 @@ function interact(
         const bin = binOf(bins, values[row]);
         return bin >= low && bin <= high;
       });
-      stage.setAttribute("aria-valuetext", `${show(edge(low))} to ${show(edge(high + 1))}`);
     } else return;
     event.preventDefault();
   });

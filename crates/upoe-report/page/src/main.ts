@@ -50,7 +50,7 @@ function start(page: Page): void {
       gaussian ? "No experts" : page.experts.length === 1 ? "The expert" : "The experts",
       gaussian
         ? "The data look Gaussian: along no direction do they differ from a Gaussian by more than chance. What follows shows the columns themselves."
-        : "Bars count the rows along the direction; the solid line is the fitted density, the dashed one the Gaussian it replaces. Drag over the bars to select rows.",
+        : "Bars count the rows along the direction; the solid line is the fitted density, the dashed one the Gaussian it replaces, thin ones the groups of a mixture. Drag over the bars to select rows.",
       gaussian ? null : experts(data, store),
     ),
     section(

@@ -107,5 +107,6 @@ function colourChoice(data: Data, store: Store): HTMLElement {
     store.colour,
     (id) => store.setColour(id),
   );
+  field.classList.add("wide");
   return field;
 }

@@ -122,7 +122,7 @@ export function tour(data: Data, store: Store, tip: Tip): HTMLElement {
   let corner = { left: 0, right: 0, top: 0, bottom: 0 };
   /** Draws how each axis lies in the plane. */
   function point(): void {
-    const size = Math.min(58, (corner.right - corner.left) / 7);
+    const size = Math.min(54, (corner.right - corner.left) / 9);
     const [cx, cy] = [corner.left + size + 22, corner.bottom - size - 16];
     needle.replaceChildren(s("circle", { cx, cy, r: size, class: "rim" }));
     space.axes.forEach(({ label }, k) => {

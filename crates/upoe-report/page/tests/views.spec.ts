@@ -36,6 +36,16 @@ for (const name of Object.keys(PAGES) as Name[]) {
     });
 }
 
+test("the other experts come on request", async ({ page: tab }) => {
+  const page = await open(tab, "large");
+  const more = tab.getByRole("button", { name: /Show the other \d+ experts/ });
+  test.skip((await more.count()) === 0, "few experts");
+  await more.click();
+  await settle(tab);
+  await expect(tab.locator(".expert")).toHaveCount(page.experts.length);
+  await expect(tab.locator(".expert .histogram .fitted")).toHaveCount(page.experts.length);
+});
+
 test("the demo's page is small and complete", async ({ page: tab }) => {
   expect(statSync(PAGES.demo).size).toBeLessThan(1_000_000);
   await open(tab, "demo");
