@@ -11,7 +11,8 @@ use upoe_report::{
     Likelihood, Outlier, Page, Parameter, Quantiles, Rows, Samples, Setting, Summary, Values, html,
 };
 
-const HOSTILE: &str = "</script><img src=x onerror=\"window.hacked=1\">\u{2028}&amp;'\"";
+const HOSTILE: &str =
+    "</script><img src=x onerror=\"window.hacked=1\"></script ><!--<script>\u{2028}&amp;'\"";
 
 fn main() -> std::io::Result<()> {
     let directory = env::args().nth(1).unwrap_or_else(|| ".".to_owned());

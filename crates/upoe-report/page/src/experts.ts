@@ -49,7 +49,7 @@ function card(data: Data, store: Store, k: number): HTMLElement {
       "header",
       {},
       h("h3", {}, `Expert ${k + 1}`, h("span", { class: "kind" }, expert.kind)),
-      h("p", { class: "words" }, expert.words),
+      h("p", { class: "words" }, expert.words.replace(/ %/g, "\u00a0%")),
       definitions,
     ),
     h(
