@@ -3,7 +3,7 @@
 //! A tile of rows by directions is summed in registers, one vector for each product, along
 //! the columns. The order of summation does not depend on the tile, so neither do the bits.
 
-use crate::Real;
+use crate::{Real, simd::prefetch};
 use pulp::{Simd, WithSimd};
 
 /// Z (`count` rows of `z_stride`) = W (`count` × `cols`, `w_stride` apart, zero past
@@ -12,6 +12,8 @@ pub(crate) struct Dots<'a, T> {
     pub x: &'a [T],
     pub x_stride: usize,
     pub rows: usize,
+    /// Rows that will be needed next, to be fetched meanwhile; as many columns, without gaps.
+    pub next: &'a [T],
     pub cols: usize,
     pub w: &'a [T],
     pub w_stride: usize,
@@ -85,8 +87,12 @@ impl<T: Real> Dots<'_, T> {
         unsafe {
             let x = self.x.as_ptr().add(r * self.x_stride);
             let w = self.w.as_ptr().add(c * self.w_stride);
+            // As many tiles as there are rows in one ask for a row each.
+            let ask = if c / C < R { (r + c / C) * self.cols } else { 0 };
+            let next = self.next.as_ptr().wrapping_add(ask);
             let mut d = 0;
             while d < full {
+                prefetch(next.wrapping_add(d));
                 let mut xs = [zero; R];
                 for (i, xs) in xs.iter_mut().enumerate() {
                     *xs = T::load(simd, x.add(i * self.x_stride + d));

@@ -9,6 +9,7 @@
 //! same bits.
 
 mod aligned;
+mod block;
 mod dots;
 mod map;
 mod math;

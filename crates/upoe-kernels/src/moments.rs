@@ -2,9 +2,10 @@
 //! after whitening. Both in `f64` whatever the rows are stored in.
 
 use crate::aligned::Aligned;
+use crate::block::block_rows;
 use crate::outer::{Outer, padded};
 use crate::pass::SERIAL;
-use crate::project::{block_rows, transpose};
+use crate::project::transpose;
 use crate::{Real, dots::Dots, simd::best, tree};
 use pulp::Arch;
 use rayon::prelude::*;
@@ -60,7 +61,7 @@ pub(crate) fn scatter_on<T: Real>(
                 }
             }
             let m = stop - start;
-            transpose(&scaled[..m * wide], wide, &mut transposed, size);
+            transpose(&scaled, wide, wide, m, &mut transposed, size);
             // The upper triangle, in bands: a band starts at its first row's column, rounded
             // down to a whole vector.
             for top in (0..wide).step_by(BAND) {
@@ -149,6 +150,7 @@ pub(crate) fn affine_on<T: Real, U: Real>(
                 x,
                 x_stride: stride,
                 rows: m,
+                next: &[],
                 cols: stride,
                 w: &w[top * stride..],
                 w_stride: stride,

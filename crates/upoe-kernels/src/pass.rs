@@ -1,7 +1,9 @@
 //! The fused pass: projections, expert terms and gradients, block by block.
 
+use crate::aligned::Aligned;
+use crate::block::{Block, block_rows};
 use crate::outer::{Outer, padded};
-use crate::project::{Directions, block_rows};
+use crate::project::Directions;
 use crate::{Real, chunks, tree};
 use pulp::Arch;
 use rayon::prelude::*;
@@ -72,8 +74,9 @@ pub(crate) fn pass_on<T: Real>(
     let parallel = n * k * (cols + 16) >= SERIAL;
 
     // Few chunks leave threads without work unless the candidates are divided, too.
-    let width = k.div_ceil(16usize.div_ceil(chunks.len().max(1))).next_multiple_of(4);
-    let width = if parallel { width.clamp(4, GROUP) } else { GROUP };
+    let threads = if parallel { rayon::current_num_threads() } else { 1 };
+    let splits = (2 * threads - 1).div_ceil(chunks.len().max(1));
+    let width = k.div_ceil(splits).next_multiple_of(8).clamp(8, GROUP);
     let group = |start: usize| {
         let stop = (start + width).min(k);
         let group = Group {
@@ -118,14 +121,14 @@ struct Group<'a, T> {
 
 /// Sums over some rows: gradients, `padded(cols)` apart, and all terms' sums end to end.
 struct Partial {
-    gradients: Vec<f64>,
+    gradients: Aligned<f64>,
     sums: Vec<f64>,
 }
 
 impl<T: Real> Group<'_, T> {
     fn empty(&self) -> Partial {
         Partial {
-            gradients: vec![0.0; self.terms.len() * padded(self.cols)],
+            gradients: Aligned::new(self.terms.len() * padded(self.cols)),
             sums: vec![0.0; self.terms.iter().map(|t| t.n_sums()).sum()],
         }
     }
@@ -148,15 +151,18 @@ impl<T: Real> Group<'_, T> {
         let size = block_rows::<T>(cols);
         let mut out = self.empty();
         let mut z = vec![0.0; terms.len() * size];
-        let mut scaled = vec![T::default(); terms.len() * size];
+        let mut scaled = Aligned::<T>::new(terms.len() * size);
         let mut scores = vec![0.0; size];
         let mut scratch = Vec::new();
+        let mut copy = Block::space(cols, terms.len());
         for start in range.clone().step_by(size) {
             let stop = (start + size).min(range.end);
             let m = stop - start;
+            let next = &rows[stop * cols..];
             let x = &rows[start * cols..stop * cols];
+            let x = Block::new(arch, x, next, cols, &mut copy);
             let weights = weights.map(|w| &w[start..stop]);
-            directions.project(arch, x, m, &mut z, size, &mut scratch);
+            directions.project(arch, x, &mut z, size, &mut scratch);
             let mut sums = &mut out.sums[..];
             for ((term, z), scaled) in
                 terms.iter().zip(z.chunks_exact(size)).zip(scaled.chunks_exact_mut(size))
@@ -167,8 +173,8 @@ impl<T: Real> Group<'_, T> {
                 sums = rest;
             }
             arch.dispatch(Outer {
-                x,
-                x_stride: cols,
+                x: x.x,
+                x_stride: x.x_stride,
                 rows: m,
                 cols,
                 s: &scaled,
