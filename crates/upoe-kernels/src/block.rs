@@ -3,10 +3,10 @@
 use crate::{Real, aligned::Aligned, outer::padded, simd::prefetch};
 use pulp::{Arch, Simd, WithSimd};
 
-/// Rows in a block: about 256 kB, so that it stays in the second-level cache. A multiple of
+/// Rows in a block: about 128 kB, so that it stays in the second-level cache. A multiple of
 /// 16 that depends on the width of a row alone.
 pub(crate) fn block_rows<T>(cols: usize) -> usize {
-    ((1 << 18) / (cols * size_of::<T>()).max(1)).clamp(16, 256) / 16 * 16
+    ((1 << 17) / (cols * size_of::<T>()).max(1)).clamp(16, 256) / 16 * 16
 }
 
 /// A block of rows, `x_stride` apart.
@@ -38,9 +38,11 @@ impl<'a, T: Real> Block<'a, T> {
         Self { x: copy, x_stride, rows, next }
     }
 
-    /// Space for [`Block::new`] to copy to, if it should, for `count` candidates.
-    pub fn space(cols: usize, count: usize) -> Aligned<T> {
-        Aligned::new(if count < 4 { 0 } else { block_rows::<T>(cols) * padded(cols) })
+    /// Space for [`Block::new`] to copy to, if it should, for `count` candidates
+    /// and at most `rows` rows.
+    pub fn space(cols: usize, count: usize, rows: usize) -> Aligned<T> {
+        let rows = rows.min(block_rows::<T>(cols));
+        Aligned::new(if count < 4 { 0 } else { rows * padded(cols) })
     }
 }
 

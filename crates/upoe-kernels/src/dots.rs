@@ -47,27 +47,38 @@ impl<T: Real> WithSimd for Dots<'_, T> {
 }
 
 impl<T: Real> Dots<'_, T> {
+    /// All products, for as many directions at a time as stay in the first-level cache.
     #[inline(always)]
     fn rows<S: Simd, const R: usize, const C: usize>(&mut self, simd: S) {
-        let mut r = 0;
-        while r + R <= self.rows {
-            self.candidates::<S, R, C>(simd, r);
-            r += R;
-        }
-        while r < self.rows {
-            self.candidates::<S, 1, C>(simd, r);
-            r += 1;
+        let some = (24 << 10) / (self.cols * size_of::<T>()).max(1) / C * C;
+        for start in (0..self.count).step_by(some.max(C)) {
+            let stop = (start + some.max(C)).min(self.count);
+            let mut r = 0;
+            while r + R <= self.rows {
+                self.candidates::<S, R, C>(simd, r, start, stop);
+                r += R;
+            }
+            while r < self.rows {
+                self.candidates::<S, 1, C>(simd, r, start, stop);
+                r += 1;
+            }
         }
     }
 
     #[inline(always)]
-    fn candidates<S: Simd, const R: usize, const C: usize>(&mut self, simd: S, r: usize) {
-        let mut c = 0;
-        while c + C <= self.count {
+    fn candidates<S: Simd, const R: usize, const C: usize>(
+        &mut self,
+        simd: S,
+        r: usize,
+        start: usize,
+        stop: usize,
+    ) {
+        let mut c = start;
+        while c + C <= stop {
             self.tile::<S, R, C>(simd, r, c);
             c += C;
         }
-        while c < self.count {
+        while c < stop {
             self.tile::<S, R, 1>(simd, r, c);
             c += 1;
         }
@@ -87,9 +98,9 @@ impl<T: Real> Dots<'_, T> {
         unsafe {
             let x = self.x.as_ptr().add(r * self.x_stride);
             let w = self.w.as_ptr().add(c * self.w_stride);
-            // As many tiles as there are rows in one ask for a row each.
-            let ask = if c / C < R { (r + c / C) * self.cols } else { 0 };
-            let next = self.next.as_ptr().wrapping_add(ask);
+            // The last rows of the next block; the outer products ask for the others.
+            let ask = if R > 1 && c == 0 { self.rows - self.rows / R + r / R } else { 0 };
+            let next = self.next.as_ptr().wrapping_add(ask * self.cols);
             let mut d = 0;
             while d < full {
                 prefetch(next.wrapping_add(d));

@@ -71,6 +71,7 @@ pub(crate) fn scatter_on<T: Real>(
                     x: &x[left..],
                     x_stride: stride,
                     rows: m,
+                    next: &[],
                     cols: wide - left,
                     s: &transposed[top * size..],
                     s_stride: size,

@@ -154,7 +154,7 @@ impl<T: Real> Group<'_, T> {
         let mut scaled = Aligned::<T>::new(terms.len() * size);
         let mut scores = vec![0.0; size];
         let mut scratch = Vec::new();
-        let mut copy = Block::space(cols, terms.len());
+        let mut copy = Block::space(cols, terms.len(), range.len());
         for start in range.clone().step_by(size) {
             let stop = (start + size).min(range.end);
             let m = stop - start;
@@ -176,6 +176,7 @@ impl<T: Real> Group<'_, T> {
                 x: x.x,
                 x_stride: x.x_stride,
                 rows: m,
+                next: x.next,
                 cols,
                 s: &scaled,
                 s_stride: size,

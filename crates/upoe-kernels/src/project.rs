@@ -52,6 +52,7 @@ impl<T: Real> Directions<T> {
                 x: scratch,
                 x_stride: z_stride,
                 rows: cols,
+                next,
                 cols: rows,
                 s: w,
                 s_stride: stride,
@@ -135,7 +136,7 @@ pub(crate) fn project_on<T: Real>(
             }
         }
     };
-    let space = || (vec![0.0; k * size], Vec::new(), Block::space(cols, k));
+    let space = || (vec![0.0; k * size], Vec::new(), Block::space(cols, k, n));
     if n * k * cols < crate::pass::SERIAL {
         let mut space = space();
         out.chunks_mut(k * size)
