@@ -74,5 +74,5 @@ impl<T: Real> WithSimd for Copy<'_, T> {
     }
 }
 
-/// How far a copy asks for memory in advance, in bytes.
-const AHEAD: usize = 2048;
+/// How far a stream of rows asks for memory in advance, in bytes.
+pub(crate) const AHEAD: usize = 2048;

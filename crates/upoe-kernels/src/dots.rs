@@ -3,7 +3,7 @@
 //! A tile of rows by directions is summed in registers, one vector for each product, along
 //! the columns. The order of summation does not depend on the tile, so neither do the bits.
 
-use crate::{Real, simd::prefetch};
+use crate::{Real, block::AHEAD, simd::prefetch};
 use pulp::{Simd, WithSimd};
 
 /// Z (`count` rows of `z_stride`) = W (`count` × `cols`, `w_stride` apart, zero past
@@ -37,7 +37,7 @@ impl<T: Real> WithSimd for Dots<'_, T> {
         assert!(self.rows <= self.z_stride && self.count * self.z_stride <= self.z.len());
         if self.count < 4 {
             // Memory is the limit: rows strictly in order.
-            self.rows::<S, 1, 1>(simd);
+            self.rows::<S, 1, 2>(simd);
         } else if S::REGISTER_COUNT >= 32 {
             self.rows::<S, 4, 4>(simd);
         } else {
@@ -98,9 +98,17 @@ impl<T: Real> Dots<'_, T> {
         unsafe {
             let x = self.x.as_ptr().add(r * self.x_stride);
             let w = self.w.as_ptr().add(c * self.w_stride);
-            // The last rows of the next block; the outer products ask for the others.
-            let ask = if R > 1 && c == 0 { self.rows - self.rows / R + r / R } else { 0 };
-            let next = self.next.as_ptr().wrapping_add(ask * self.cols);
+            // What to fetch meanwhile: when rows are read once and in order, what lies ahead;
+            // otherwise the last rows of the next block (the outer products ask for the
+            // others).
+            let next = match R {
+                1 => x.wrapping_byte_add(AHEAD),
+                _ if c == 0 => {
+                    let row = self.rows - self.rows / R + r / R;
+                    self.next.as_ptr().wrapping_add(row * self.cols)
+                }
+                _ => x,
+            };
             let mut d = 0;
             while d < full {
                 prefetch(next.wrapping_add(d));
