@@ -41,7 +41,7 @@ pub(crate) fn scatter_on<T: Real>(
 
     // A column of ones beside the others gives the first moments and the count with the
     // second moments. Few leaves, since each has a matrix of its own.
-    let (size, stride, wide) = (block_rows::<f64>(cols), padded(cols + 1), cols + 1);
+    let (size, stride, wide) = (rows_at_once(cols), padded(cols + 1), cols + 1);
     let leaf_rows = n.div_ceil(16).next_multiple_of(size).max(size);
     let leaf = |i: usize| {
         let mut sums = Aligned::<f64>::new(wide * stride);
@@ -100,6 +100,11 @@ pub(crate) fn scatter_on<T: Real>(
     (sums[cols * stride + cols], first, scatter)
 }
 
+/// Rows of a block: more than the pass takes, since each block goes through a whole matrix.
+fn rows_at_once(cols: usize) -> usize {
+    block_rows::<f64>(cols).max(128)
+}
+
 /// Rows of the scatter matrix computed together.
 const BAND: usize = 32;
 
@@ -133,7 +138,7 @@ pub(crate) fn affine_on<T: Real, U: Real>(
         return Vec::new();
     }
     let (n, width, stride) = (rows.len() / cols, matrix.len() / cols, padded(cols));
-    let size = block_rows::<f64>(cols);
+    let size = rows_at_once(cols);
     let mut w = Aligned::<f64>::new(width * stride);
     for (w, from) in w.chunks_exact_mut(stride).zip(matrix.chunks_exact(cols)) {
         w[..cols].copy_from_slice(from);
