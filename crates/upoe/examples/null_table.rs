@@ -21,13 +21,13 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut cells: Vec<(usize, usize)> = DIMS
         .iter()
         .flat_map(|&d| RATIOS.iter().map(move |r| (d, (r * d as f64).round() as usize)))
-        .filter(|&(d, n)| n >= 8 && n * d <= 500_000)
+        .filter(|&(d, n)| n >= 8 && n * d <= 130_000)
         .collect();
     // Cheap ones first: a run that is cut short still says much.
     cells.sort_by_key(|&(d, n)| n * d);
     println!("family,size,dims,rows,samples,mean,deviation");
     for (d, n) in cells {
-        let samples = if n * d < 20_000 { 100 } else { 40 };
+        let samples = if n * d < 10_000 { 100 } else { 40 };
         for (family, size) in FAMILIES {
             let settings = Settings {
                 experts: Some(1),
