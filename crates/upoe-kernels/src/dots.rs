@@ -103,7 +103,7 @@ impl<T: Real> Dots<'_, T> {
             // others).
             let next = match R {
                 1 => x.wrapping_byte_add(AHEAD),
-                _ if c == 0 => {
+                _ if c == 0 && !self.next.is_empty() => {
                     let row = self.rows - self.rows / R + r / R;
                     self.next.as_ptr().wrapping_add(row * self.cols)
                 }

@@ -108,11 +108,16 @@ impl<T: Real> Outer<'_, T> {
         unsafe {
             let mut x = self.x.as_ptr().add(d);
             let s = self.s.as_ptr().add(c * self.s_stride);
+            // Tile by tile, line by line. (A prefetch of an unmapped address is harmless, but
+            // slow.)
             let tile = d / (V * lanes) * self.count.div_ceil(C) + c / C;
-            let mut next = self.next.as_ptr().wrapping_byte_add(64 * tile * self.rows);
+            let (mut next, step) = match self.next {
+                [] => (x, 0),
+                next => (next.as_ptr().wrapping_byte_add(64 * tile * self.rows), 64),
+            };
             for r in 0..self.rows {
                 prefetch(next);
-                next = next.wrapping_byte_add(64);
+                next = next.wrapping_byte_add(step);
                 let mut xs = [T::splat(simd, T::default()); V];
                 for (v, xs) in xs.iter_mut().enumerate() {
                     *xs = if TAIL {
