@@ -11,6 +11,7 @@
 mod aligned;
 mod block;
 mod dots;
+mod group;
 mod map;
 mod math;
 mod moments;
