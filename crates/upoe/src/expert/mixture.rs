@@ -286,8 +286,8 @@ impl Marginal for Mixture {
         })
     }
 
-    fn absorbs_scale(&self) -> bool {
-        self.components.iter().all(Marginal::absorbs_scale)
+    fn fixes_norm(&self) -> bool {
+        self.components.iter().all(Marginal::fixes_norm)
     }
 
     fn at_bound(&self) -> Option<&'static str> {

@@ -351,7 +351,7 @@ impl Marginal for StudentT {
         free.then(|| self.changed(-self.location, self.scale, self.freedom))
     }
 
-    fn absorbs_scale(&self) -> bool {
+    fn fixes_norm(&self) -> bool {
         !self.hold_mu || self.location == 0.0
     }
 

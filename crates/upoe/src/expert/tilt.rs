@@ -363,10 +363,6 @@ impl Marginal for Tilt {
             self.coefficients.iter().zip(&basis().functions).map(flip).collect();
         Some(Tilt::build(&mirrored, self.roughness))
     }
-
-    fn absorbs_scale(&self) -> bool {
-        false
-    }
 }
 
 /// ln of Mills' ratio P(Z > g) / φ(g), by its continued fraction where both underflow.
