@@ -8,7 +8,7 @@ import { gain } from "./gain";
 import { whole } from "./number";
 import { outliers } from "./outliers";
 import { scatter } from "./scatter";
-import type { Page } from "./schema";
+import { type Page, parse } from "./schema";
 import { type Show, Store } from "./store";
 import { summary } from "./summary";
 import { table } from "./table";
@@ -119,4 +119,4 @@ function follow(links: HTMLAnchorElement[]): void {
   document.querySelectorAll("section").forEach((element) => observer.observe(element));
 }
 
-start(JSON.parse(document.getElementById("upoe-page")!.textContent!) as Page);
+start(parse(document.getElementById("upoe-page")!.textContent!));

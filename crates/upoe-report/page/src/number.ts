@@ -108,3 +108,14 @@ export function quantiles(values: ArrayLike<number>, at: number[]): number[] {
   if (!sorted.length) return at.map(() => 0);
   return at.map((p) => sorted[Math.round(p * (sorted.length - 1))]);
 }
+
+/** From where to where a picture goes: all values, but none more than 7.5 quartile ranges (ten
+ * deviations of a Gaussian) from the median, or a few far out would squeeze the others. */
+export function reach(values: ArrayLike<number>): [number, number] {
+  const [least, first, middle, third, most] = quantiles(values, [0, 0.25, 0.5, 0.75, 1]);
+  const far = third > first ? 7.5 * (third - first) : Infinity;
+  return [Math.max(least, middle - far), Math.min(most, middle + far)];
+}
+
+/** A value moved into an interval; NaN stays. */
+export const clamp = (value: number, low: number, high: number): number => (value < low ? low : value > high ? high : value);

@@ -4,7 +4,7 @@ import { barChart, largest } from "./bars";
 import { type Data, floats } from "./data";
 import { h } from "./dom";
 import { binned, histogram } from "./histogram";
-import { extent, show, signed } from "./number";
+import { reach, show, signed } from "./number";
 import { pixelPicture } from "./pixels";
 import type { Outlier, Real } from "./schema";
 import type { Store } from "./store";
@@ -12,7 +12,8 @@ import type { Store } from "./store";
 export function outliers(data: Data, store: Store): HTMLElement {
   const values = data.logDensity.values();
   const drawn = data.logDensity.samples?.() ?? new Float32Array();
-  const [low, high] = extent(values, drawn);
+  const ranges = [reach(values), ...(drawn.length ? [reach(drawn)] : [])];
+  const [low, high] = [Math.min(...ranges.map(([a]) => a)), Math.max(...ranges.map(([, b]) => b))];
   const list = data.page.outliers;
   return h(
     "div",
@@ -103,7 +104,7 @@ function card(data: Data, store: Store, outlier: Outlier): HTMLElement {
       button,
       h("p", { class: "words" }, ...data.texts.slice(0, 3).flatMap((text) => [h("span", { class: "chip" }, text.levels[text.codes()[row]] ?? "–"), " "])),
       h("p", {}, h("strong", {}, `ln p = ${show(outlier.log_density, 4)}`), outlier.tail === null ? "" : `, ${rarity(outlier.tail)}`),
-      h("p", { class: "fine" }, `${show(outlier.baseline, 4)} at the data's mean, ${signed(sum(parts), 2)} from there`),
+      h("p", { class: "fine" }, outlier.note ?? `${show(outlier.baseline, 4)} at the data's mean, ${signed(sum(parts), 2)} from there`),
     ),
     outlier.experts.length ? byExpert.root : null,
     outlier.experts.length && split.length ? focus : null,
