@@ -188,6 +188,7 @@ fn samples(
             .map(|z| z.into_iter().collect())
             .collect(),
         columns: if columns > MOST_COLUMNS { vec![] } else { (0..columns).map(column).collect() },
+        drawn: drawn.len(),
     })
 }
 
@@ -197,14 +198,15 @@ fn summary(input: &Input, shown: usize) -> Summary {
     let mut notices = training.notices.clone();
     if shown < rows.len() {
         notices.push(format!(
-            "Clouds and the table show {shown} of {} rows, drawn at random with all outliers \
-             among them; histograms count every row.",
-            rows.len()
+            "clouds and the table show {} of {} rows, drawn at random with all outliers among \
+             them; histograms of projections count every row",
+            thousands(shown),
+            thousands(rows.len())
         ));
     }
     if names.len() > MOST_COLUMNS {
         notices.push(format!(
-            "{MOST_COLUMNS} of {} columns can be axes: those that weigh most in the experts.",
+            "{MOST_COLUMNS} of {} columns can be axes: those that weigh most in the experts",
             names.len()
         ));
     }
@@ -229,6 +231,15 @@ fn summary(input: &Input, shown: usize) -> Summary {
         version: training.version.clone(),
         notices,
     }
+}
+
+/// A whole number with thin spaces between thousands.
+fn thousands(n: usize) -> String {
+    let digits = n.to_string();
+    let lead = digits.len() % 3;
+    let mut groups: Vec<&str> = if lead > 0 { vec![&digits[..lead]] } else { vec![] };
+    groups.extend((lead..digits.len()).step_by(3).map(|at| &digits[at..at + 3]));
+    groups.join("\u{202f}")
 }
 
 /// The Gaussian's ln p is the model's less what the path gained: the way from sphered space

@@ -152,8 +152,10 @@ pub struct Expert {
 /// A parameter of an expert.
 #[derive(Clone, Debug, Serialize)]
 pub struct Parameter {
-    /// In words: "degrees of freedom", "share of group 1".
+    /// In words: "degrees of freedom", "share".
     pub name: String,
+    /// Of which component of a mixture, from 0.
+    pub group: Option<usize>,
     /// Its value.
     #[serde(serialize_with = "real")]
     pub value: f64,
@@ -272,6 +274,8 @@ pub struct Samples {
     pub projections: Vec<Floats>,
     /// For each modelled column, their values; empty when left out for size.
     pub columns: Vec<Floats>,
+    /// How many were drawn to measure outliers by; the page shows the first of them.
+    pub drawn: usize,
 }
 
 /// An improbable row and why it is improbable.

@@ -76,7 +76,7 @@ export function ticks([a, b]: [number, number], count: number): { value: number;
   if (!(span > 0) || !Number.isFinite(span)) return [];
   const rough = span / Math.max(1, count);
   const power = 10 ** Math.floor(Math.log10(rough));
-  const step = power * ([1, 2, 5, 10].find((multiple) => multiple * power >= rough * 0.999) ?? 10);
+  const step = power * ([1, 2, 5, 10].find((multiple) => multiple * power >= rough * 0.75) ?? 10);
   const decimals = Math.max(0, -Math.floor(Math.log10(step) + 1e-9));
   const out = [];
   for (let k = Math.ceil(a / step - 1e-9); k * step <= b + step * 1e-9; k++) {

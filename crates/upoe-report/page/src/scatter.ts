@@ -18,9 +18,7 @@ export function scatter(data: Data, store: Store, tip: Tip): HTMLElement {
   const domain = (quantity: Quantity): [number, number] => {
     let known = domains.get(quantity);
     if (!known) {
-      const [a, b] = reach(quantity.values());
-      const drawn = quantity.samples ? reach(quantity.samples()) : [a, b];
-      const [low, high] = [Math.min(a, drawn[0]), Math.max(b, drawn[1])];
+      const [low, high] = reach(quantity.values());
       const pad = (high - low || 1) * 0.04;
       domains.set(quantity, (known = [low - pad, high + pad]));
     }

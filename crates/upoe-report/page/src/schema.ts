@@ -54,7 +54,7 @@ export interface GainPath {
 export interface Expert {
   kind: string;
   words: string;
-  parameters: { name: string; value: Real; note: string | null }[];
+  parameters: { name: string; group: number | null; value: Real; note: string | null }[];
   q: Real;
   p_value: Real;
   negentropy: Real;
@@ -93,6 +93,7 @@ export interface Samples {
   log_density: Floats;
   projections: Floats[];
   columns: Floats[];
+  drawn: number;
 }
 
 export interface Outlier {

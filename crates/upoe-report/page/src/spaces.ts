@@ -16,7 +16,7 @@ export interface Space {
 
 export function spaces(data: Data): Space[] {
   const reach = (axes: Space["axes"]): number =>
-    1.25 * Math.max(2, ...axes.map((axis) => Math.max(...quantiles(axis.rows, [0.01, 0.99]).map(Math.abs))));
+    1.25 * Math.max(2, ...axes.map((axis) => Math.max(...quantiles(axis.rows, [0.004, 0.996]).map(Math.abs))));
   const out: Space[] = [];
   if (data.projections.length >= 2) {
     const axes = data.projections.slice(0, MOST).map((z) => ({ label: z.label, rows: z.values(), samples: z.samples?.() ?? null }));

@@ -36,29 +36,29 @@ pub(super) fn experts(input: &Input, projections: &[Vec<f64>]) -> Vec<Expert> {
 
 /// The parameters in words.
 fn parameters(expert: &expert::Expert) -> Vec<Parameter> {
-    let plain = |name: &str, value| Parameter { name: name.to_owned(), value, note: None };
+    let plain =
+        |name: &str, group, value| Parameter { name: name.into(), group, value, note: None };
     match expert {
-        expert::Expert::StudentT(t) => component(t, ""),
+        expert::Expert::StudentT(t) => component(t, None),
         expert::Expert::Mixture(mixture) => (mixture.weights().iter().zip(mixture.components()))
             .enumerate()
             .flat_map(|(k, (share, part))| {
-                let of = format!(" of group {}", k + 1);
-                let mut parameters = vec![plain(&format!("share{of}"), *share)];
-                parameters.extend(component(part, &of));
+                let mut parameters = vec![plain("share", Some(k), *share)];
+                parameters.extend(component(part, Some(k)));
                 parameters
             })
             .collect(),
         expert::Expert::Tilt(_) => {
             let shape = expert.shape();
             vec![
-                plain("excess kurtosis", shape.kurtosis),
-                plain("effective parameters", expert.degrees_of_freedom()),
+                plain("excess kurtosis", None, shape.kurtosis),
+                plain("effective parameters", None, expert.degrees_of_freedom()),
             ]
         }
     }
 }
 
-fn component(t: &StudentT, of: &str) -> Vec<Parameter> {
+fn component(t: &StudentT, group: Option<usize>) -> Vec<Parameter> {
     let bound = t.at_bound();
     let note = |held: bool, hit: bool| match (held, hit) {
         (true, _) => Some("fixed".to_owned()),
@@ -66,7 +66,7 @@ fn component(t: &StudentT, of: &str) -> Vec<Parameter> {
         _ => None,
     };
     let parameter =
-        |name: &str, value, note| Parameter { name: format!("{name}{of}"), value, note };
+        |name: &str, value, note| Parameter { name: name.to_owned(), group, value, note };
     vec![
         parameter("centre", t.mu(), note(t.hold_mu, false)),
         parameter("scale", t.scale(), note(false, bound == Some("smallest scale"))),

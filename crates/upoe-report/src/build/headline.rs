@@ -18,11 +18,12 @@ pub(super) fn headline(input: &Input) -> String {
     match experts.len() {
         1 => format!("One direction tells these rows from a Gaussian: {}.", words(first)),
         2..=3 if all_groups => {
-            let split: Vec<String> = experts.iter().map(words).collect();
+            let along =
+                ["Along the first they fall into", "along the second into", "along the third into"];
+            let split = along.iter().zip(experts).map(|(along, e)| format!("{along} {}", words(e)));
             format!(
-                "{count} directions tell these rows from a Gaussian, and along each of them the \
-                 rows fall into groups: {}.",
-                split.join("; ")
+                "{count} directions tell these rows from a Gaussian. {}.",
+                split.collect::<Vec<_>>().join("; ")
             )
         }
         _ => format!(

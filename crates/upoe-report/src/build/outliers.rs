@@ -75,7 +75,7 @@ fn outside(input: &Input, row: &[f64]) -> String {
     let worst = (0..row.len()).max_by(|a, b| size(*a).total_cmp(&size(*b)));
     let name = worst.map_or("", |c| &input.names[c]);
     format!(
-        "It leaves the subspace that the training rows span, most of all in {name}, so its density \
+        "It leaves the subspace that the training rows span, most of all in “{name}”, so its density \
          is 0. The bars below explain the part within the subspace."
     )
 }

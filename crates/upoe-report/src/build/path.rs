@@ -27,7 +27,9 @@ pub(super) fn path(training: &Training, dims: usize) -> GainPath {
     let mut rule = "The penalised curve takes ½ ln N nats for every parameter, spread over the N \
                     training rows (BIC); its top is the optimum."
         .to_owned();
-    if optimum != kept {
+    if train.len() < 2 {
+        rule = "No expert joined, so the curve ends where it begins.".to_owned();
+    } else if optimum != kept {
         rule.push_str(&format!(" The model keeps {kept}, by the stop rule of the fit."));
     }
     GainPath {
