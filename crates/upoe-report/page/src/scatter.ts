@@ -43,15 +43,15 @@ export function scatter(data: Data, store: Store, tip: Tip): HTMLElement {
       tool: "rectangle",
     },
     {
-      place: (_, px, py, samples) => {
+      place: (box, px, py, samples) => {
         const a = samples ? across.samples?.() : across.values();
         const b = samples ? up.samples?.() : up.values();
         if (!a || !b || !x || !y) return false;
-        // What lies beyond the frame waits at its edge.
-        const [[left, right], [low, high]] = [x.domain, y.domain];
+        // What lies beyond the frame waits just within its edge, where a brush can reach it.
+        const [left, right, top, bottom] = [box.left + 3, box.right - 3, box.top + 3, box.bottom - 3];
         for (let i = 0; i < px.length; i++) {
-          px[i] = x(clamp(a[i], left, right));
-          py[i] = y(clamp(b[i], low, high));
+          px[i] = clamp(x(a[i]), left, right);
+          py[i] = clamp(y(b[i]), top, bottom);
         }
         return true;
       },

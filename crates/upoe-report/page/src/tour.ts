@@ -63,8 +63,8 @@ export function tour(data: Data, store: Store, tip: Tip): HTMLElement {
         }
         // What lies beyond the picture waits at its edge.
         for (let i = 0; i < px.length; i++) {
-          px[i] = clamp(px[i], box.left, box.right);
-          py[i] = clamp(py[i], box.top, box.bottom);
+          px[i] = clamp(px[i], box.left + 3, box.right - 3);
+          py[i] = clamp(py[i], box.top + 3, box.bottom - 3);
         }
         return true;
       },
