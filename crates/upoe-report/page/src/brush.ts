@@ -30,7 +30,7 @@ export function listen(cloud: Cloud): void {
   stage.addEventListener("pointerdown", (event) => {
     if (event.button !== 0) return;
     stage.setPointerCapture(event.pointerId);
-    stage.focus({ preventScroll: true });
+    stage.focus({ preventScroll: true, focusVisible: false });
     trail = [at(event)];
     event.preventDefault();
   });

@@ -161,7 +161,7 @@ function interact(
   stage.addEventListener("pointerdown", (event) => {
     if (event.button !== 0) return;
     stage.setPointerCapture(event.pointerId);
-    stage.focus({ preventScroll: true });
+    stage.focus({ preventScroll: true, focusVisible: false });
     start = at(event);
     event.preventDefault();
   });

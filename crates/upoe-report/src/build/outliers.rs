@@ -36,10 +36,10 @@ pub(super) fn outliers(
         .iter()
         .map(|&row| {
             let values = input.rows.row(row);
-            let explained = input.model.explain(values)?;
-            let below = drawn.partition_point(|d| *d < log_density[row]);
-            let Explanation { ln_p, baseline, experts, rest, experts_by_column, rest_by_column } =
-                explained;
+            let ln_p = log_density[row];
+            let below = drawn.partition_point(|d| *d < ln_p);
+            let Explanation { baseline, experts, rest, experts_by_column, rest_by_column, .. } =
+                input.model.explain(values)?;
             let column = |c: usize| {
                 experts_by_column.iter().map(|by| by[c]).sum::<f64>() + rest_by_column[c]
             };
