@@ -22,7 +22,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let auto = Settings { stop: Some(Stop::Bic), ..Settings::default() };
     let most = |experts| Settings { experts: Some(experts), ..Settings::default() };
     type Case = (&'static str, fn() -> Table, Settings);
-    let cases: [Case; 8] = [
+    let cases: [Case; 9] = [
         ("crabs", data::crabs, paper()),
         ("large", data::large, Settings { starts: Some(6), ..most(3) }),
         ("gaussian", data::gaussian, auto.clone()),
@@ -31,6 +31,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         ("image", data::image, Settings { dims: Dims::Count(8), ..most(3) }),
         ("hostile", data::hostile, most(2)),
         ("degenerate", data::degenerate, most(1)),
+        ("many", data::many, Settings { family: Some(Family::StudentT), ..most(17) }),
     ];
     for (name, make, settings) in cases {
         if wanted.is_empty() || wanted.iter().any(|w| w == name) {

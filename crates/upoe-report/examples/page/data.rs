@@ -122,6 +122,11 @@ pub fn four() -> Table {
     mixed("Four directions", 600, 8, &[groups, skewed, flat, tails], 6)
 }
 
+/// More directions than the page draws at once.
+pub fn many() -> Table {
+    mixed("Many directions", 300, 18, &[tails as Source; 18], 10)
+}
+
 /// Names, labels and notices that would like to be HTML.
 pub fn hostile() -> Table {
     let mut table = mixed(HOSTILE, 120, 3, &[groups, skewed], 7);

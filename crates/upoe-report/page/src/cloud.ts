@@ -123,7 +123,8 @@ export class Cloud {
     }
     if (store.show !== "data" && this.placement.place(this.box, this.sx, this.sy, true)) {
       layers.push({
-        x: this.sx, y: this.sy, palette: [themed("--samples")], shapes: ["ring"], radius: Math.max(2, radius * 1.1), alpha: 0.7,
+        x: this.sx, y: this.sy, palette: [themed("--samples")], shapes: ["ring"], radius: Math.max(2, radius * 1.1),
+        alpha: this.sx.length > 2000 ? 0.3 : 0.7,
       });
     }
     const grid = this.placement.grid?.();

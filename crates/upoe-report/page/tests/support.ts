@@ -18,6 +18,7 @@ export const PAGES = {
   image: made("image"),
   hostile: made("hostile"),
   degenerate: made("degenerate"),
+  many: made("many"),
 };
 export type Name = keyof typeof PAGES;
 

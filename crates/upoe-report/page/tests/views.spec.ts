@@ -39,6 +39,15 @@ for (const name of Object.keys(PAGES) as Name[]) {
   });
 }
 
+test("the other experts come on request", async ({ page: tab }) => {
+  const page = await open(tab, "many");
+  expect(page.experts.length).toBeGreaterThan(15);
+  await tab.getByRole("button", { name: /Show the other \d+ experts/ }).click();
+  await settle(tab);
+  await expect(tab.locator(".expert")).toHaveCount(page.experts.length);
+  await expect(tab.locator(".expert .histogram .fitted")).toHaveCount(page.experts.length);
+});
+
 test("the demo's page is small and complete", async ({ page: tab }) => {
   expect(statSync(PAGES.demo).size).toBeLessThan(1_000_000);
   await open(tab, "demo");
