@@ -172,6 +172,7 @@ test("brushing the tour selects what lies under the brush", async ({ page: tab }
   await tab.waitForTimeout(500);
   await tab.locator("#tour").getByRole("button", { name: "Pause" }).click();
   await tab.locator("#tour").getByText("Select", { exact: true }).click();
+  await tab.getByLabel("Zoom").fill("2.5");
   await settle(tab);
   const numbers = async (name: string): Promise<number[]> => (await stage.getAttribute(name))!.split(" ").map(Number);
   const plane = await numbers("data-frame");
@@ -181,8 +182,8 @@ test("brushing the tour selects what lies under the brush", async ({ page: tab }
   expect(z.length).toBe(d);
   const place = (row: number, axis: number): number => z.reduce((sum, values, k) => sum + plane[axis * d + k] * values[row], 0) * size;
   const box = (await stage.boundingBox())!;
-  // A triangle, brushed counter-clockwise from its right angle.
-  const [left, top, side] = [cx - 90, cy - 100, 240];
+  // A triangle whose sides cut through the cloud, brushed from its right angle.
+  const [left, top, side] = [cx - 0.8 * size, cy - 0.8 * size, 2.2 * size];
   const corners = [[left, top], [left, top + side], [left + side, top]];
   await tab.mouse.move(box.x + left, box.y + top);
   await tab.mouse.down();
