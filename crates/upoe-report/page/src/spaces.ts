@@ -1,7 +1,7 @@
 // The spaces a tour can walk through.
 
 import type { Data } from "./data";
-import { quantiles } from "./number";
+import { quantiles, reach } from "./number";
 
 /** Columns beyond these make a plane of noise: the tour takes the first. */
 const MOST = 40;
@@ -15,12 +15,14 @@ export interface Space {
 }
 
 export function spaces(data: Data): Space[] {
-  const reach = (axes: Space["axes"]): number =>
-    1.25 * Math.max(2, ...axes.map((axis) => Math.max(...quantiles(axis.rows, [0.004, 0.996]).map(Math.abs))));
+  const size = (ends: number[]): number => Math.max(...ends.map(Math.abs));
+  // Most rows, and not farther than a picture of the axis alone would go.
+  const extent = (rows: Float32Array): number => Math.min(size(quantiles(rows, [0.004, 0.996])), size(reach(rows)));
+  const widest = (axes: Space["axes"]): number => 1.25 * Math.max(2, ...axes.map((axis) => extent(axis.rows)));
   const out: Space[] = [];
   if (data.projections.length >= 2) {
     const axes = data.projections.slice(0, MOST).map((z) => ({ label: z.label, rows: z.values(), samples: z.samples?.() ?? null }));
-    out.push({ id: "experts", label: "the experts' projections", axes, reach: reach(axes) });
+    out.push({ id: "experts", label: "the experts' projections", axes, reach: widest(axes) });
   }
   const modelled = data.page.rows.columns.flatMap((column, index) => (column.modelled === null ? [] : [{ id: `c${index}`, of: column.modelled }]));
   if (modelled.length >= 2) {
@@ -30,7 +32,7 @@ export function spaces(data: Data): Space[] {
       const column = data.columns.find((candidate) => candidate.id === id)!;
       return { label: column.label, rows: standard(column.values()), samples: column.samples && standard(column.samples()) };
     });
-    out.push({ id: "columns", label: "the columns, standardised", axes, reach: reach(axes) });
+    out.push({ id: "columns", label: "the columns, standardised", axes, reach: widest(axes) });
   }
   return out;
 }
