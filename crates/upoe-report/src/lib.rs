@@ -8,6 +8,7 @@
 mod html;
 mod packed;
 mod page;
+mod words;
 
 pub use html::html;
 pub use packed::{Codes, Floats};
@@ -15,3 +16,4 @@ pub use page::{
     Axis, Clusters, Column, Curve, Estimate, Expert, GainPath, Histogram, Image, Likelihood,
     Outlier, Page, Parameter, Quantiles, Rows, Samples, Setting, Summary, Values,
 };
+pub use words::words;
