@@ -51,8 +51,13 @@ pub struct FitArgs {
     #[arg(long, default_value_t = 2, value_name = "K", help_heading = "Model")]
     pub mixture_size: usize,
     /// Hold the locations μ: one for student-t, one a component for mixture
-    #[arg(long, value_name = "A[,B]", value_delimiter = ',', allow_hyphen_values = true,
-          help_heading = "Model")]
+    #[arg(
+        long,
+        value_name = "A[,B]",
+        value_delimiter = ',',
+        allow_hyphen_values = true,
+        help_heading = "Model"
+    )]
     pub fix_mu: Option<Vec<f64>>,
     /// Hold β, in student-t experts and mixtures
     #[arg(long, value_name = "BETA", help_heading = "Model")]
