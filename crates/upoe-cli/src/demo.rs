@@ -77,13 +77,14 @@ impl Demo {
 
     fn show(&self, file: &ModelFile, table: &Table, z: &[f64]) -> String {
         let experts = file.model.experts();
-        let mut lines = wrapped(&format!(
+        let about = format!(
             "{} crabs, 5 measurements in mm (frontal lobe, rear width, carapace length and width, \
              body depth); species and sex are kept from the fit. Two mixture experts (μ = ∓1, \
              β = 20), fitted in {}.",
             table.rows,
             duration(file.training.seconds)
-        ));
+        );
+        let mut lines = wrapped(&about, 80);
         for (j, learned) in file.state.experts.iter().enumerate() {
             let along: Vec<f64> = z.iter().skip(j).step_by(experts.len()).copied().collect();
             lines.push(String::new());
@@ -96,20 +97,21 @@ impl Demo {
             lines.extend(histogram(&along, curve, 64, 7).into_iter().map(|l| format!("  {l}")));
         }
         lines.push(String::new());
-        lines.extend(wrapped(&found(experts, &table.kept, z)));
+        lines.extend(wrapped(&found(experts, &table.kept, z), 80));
         lines.push(String::new());
         lines.push(bold("Try next"));
         let at = |name: &str| self.output.join(name).display().to_string();
         let (csv, model) = (at("crabs.csv"), at("crabs.upoe"));
         let (csv, model) = (csv.trim_start_matches("./"), model.trim_start_matches("./"));
-        for (command, why) in [
-            (format!("upoe inspect {model}"), "what the model says"),
-            (format!("upoe score {model} {csv} --tail 10000"), "how probable is each crab?"),
-            (format!("upoe explain {model} {csv} --keep sp,sex"), "why?"),
-            (format!("upoe sample {model} -n 10"), "ten crabs that never lived"),
-            (format!("upoe fit {csv} --exclude index,1 -o my.upoe"), "choose experts by itself"),
+        let columns = COLUMNS.join(",");
+        for (why, command) in [
+            ("what does the model say?", format!("upoe inspect {model}")),
+            ("how probable is each crab?", format!("upoe score {model} {csv} --tail 10000")),
+            ("why?", format!("upoe explain {model} {csv} --keep sp,sex")),
+            ("crabs that never lived", format!("upoe sample {model} -n 10")),
+            ("let it choose", format!("upoe fit {csv} --columns {columns} -o my.upoe")),
         ] {
-            lines.push(format!("  {command:<46}  {why}"));
+            lines.push(format!("  {why:<28}{command}"));
         }
         lines.join("\n") + "\n"
     }
@@ -148,35 +150,23 @@ fn parameters(expert: &Expert) -> String {
 
 /// What was found, in two sentences: how each expert's groups agree with what was kept.
 fn found(experts: &[Expert], kept: &[TextColumn], z: &[f64]) -> String {
-    let describe = |name: &str| if name == "sp" { "species" } else { "sex" };
     let mut sentences = Vec::new();
     for (j, expert) in experts.iter().enumerate() {
         let Expert::Mixture(mixture) = expert else { continue };
-        let upper: Vec<bool> = z
-            .iter()
-            .skip(j)
-            .step_by(experts.len())
-            .map(|z| mixture.responsibilities(*z)[1] > 0.5)
-            .collect();
+        let along = z.iter().skip(j).step_by(experts.len());
+        let upper: Vec<bool> = along.map(|z| mixture.responsibilities(*z)[1] > 0.5).collect();
         let agreement = |labels: &TextColumn| {
             let first = labels.get(0).unwrap_or("").to_owned();
             let same = labels.iter().zip(&upper).filter(|(l, u)| (*l == first) == **u).count();
             same.max(upper.len() - same)
         };
         let best = kept.iter().map(|labels| (agreement(labels), labels.name.as_str())).max();
-        if let Some((same, name)) = best {
-            let which = if j == 0 { "The strongest direction" } else { "The second" };
-            sentences.push(format!(
-                "{which} splits the crabs into two groups that are the {} for {same} of {}{}",
-                if name == "sp" {
-                    "two species".to_owned()
-                } else {
-                    format!("two {}es", describe(name))
-                },
-                upper.len(),
-                if j == 0 { ", though it was never told" } else { "" }
-            ));
-        }
+        let Some((right, name)) = best else { continue };
+        let groups = if name == "sp" { "the two species" } else { "the sexes" };
+        let which = if j == 0 { "The strongest direction" } else { "The second" };
+        let blind = if j == 0 { ", though the fit never saw a label" } else { "" };
+        let crabs = upper.len();
+        sentences.push(format!("{which} tells {groups} apart, {right} of {crabs} right{blind}."));
     }
-    sentences.join(". ") + "."
+    sentences.join(" ")
 }

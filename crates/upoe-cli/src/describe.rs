@@ -111,9 +111,9 @@ pub fn text(file: &ModelFile) -> String {
     lines.push(String::new());
     lines.extend(likelihoods(file));
     lines.push(String::new());
-    lines.extend(wrapped(&format!("Stopped because {}.", file.stop)));
+    lines.extend(wrapped(&format!("Stopped because {}.", file.stop), 80));
     for notice in &file.notices {
-        lines.extend(wrapped(&format!("Note: {notice}.")));
+        lines.extend(wrapped(&format!("Note: {notice}."), 80));
     }
     lines.join("\n") + "\n"
 }
@@ -121,13 +121,17 @@ pub fn text(file: &ModelFile) -> String {
 fn experts(file: &ModelFile) -> Vec<String> {
     let mut table = TextTable::new(&["expert", "Q", "p", "kind", "what it says"]);
     for (j, learned) in file.state.experts.iter().enumerate() {
+        let mut said = wrapped(&words(&learned.expert), 44).into_iter();
         table.row([
             (j + 1).to_string(),
             format!("{:.4}", learned.q),
             learned.p_value.map_or("–".into(), probability),
             learned.expert.family().name().into(),
-            words(&learned.expert),
+            said.next().unwrap_or_default(),
         ]);
+        for more in said {
+            table.row([String::new(), String::new(), String::new(), String::new(), more]);
+        }
     }
     table.lines()
 }
@@ -218,12 +222,12 @@ fn likelihoods(file: &ModelFile) -> Vec<String> {
     table.lines()
 }
 
-/// Text broken at 80 columns.
-pub fn wrapped(text: &str) -> Vec<String> {
+/// Text broken into lines of at most `width` characters.
+pub fn wrapped(text: &str, width: usize) -> Vec<String> {
     let mut lines = vec![String::new()];
     for word in text.split_whitespace() {
         let line = lines.last().map_or(0, |line| line.chars().count());
-        if line > 0 && line + 1 + word.chars().count() > 80 {
+        if line > 0 && line + 1 + word.chars().count() > width {
             lines.push(String::new());
         }
         if let Some(line) = lines.last_mut() {

@@ -77,6 +77,7 @@ impl Man {
 
 fn render(command: clap::Command) -> Result<Vec<u8>, Failure> {
     let mut page = Vec::new();
-    clap_mangen::Man::new(command).render(&mut page)?;
+    let source = concat!("upoe ", env!("CARGO_PKG_VERSION"));
+    clap_mangen::Man::new(command).source(source).manual("upoe").render(&mut page)?;
     Ok(page)
 }
