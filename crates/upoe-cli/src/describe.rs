@@ -119,18 +119,23 @@ pub fn text(file: &ModelFile) -> String {
 }
 
 fn experts(file: &ModelFile) -> Vec<String> {
-    let mut table = TextTable::new(&["expert", "Q", "p", "kind", "what it says"]);
+    let tested = file.state.experts.iter().any(|learned| learned.p_value.is_some());
+    let mut table = if tested {
+        TextTable::new(&["expert", "Q", "p", "kind", "what it says"])
+    } else {
+        TextTable::new(&["expert", "Q", "kind", "what it says"])
+    };
     for (j, learned) in file.state.experts.iter().enumerate() {
-        let mut said = wrapped(&words(&learned.expert), 44).into_iter();
-        table.row([
-            (j + 1).to_string(),
-            format!("{:.4}", learned.q),
-            learned.p_value.map_or("–".into(), probability),
-            learned.expert.family().name().into(),
-            said.next().unwrap_or_default(),
-        ]);
-        for more in said {
-            table.row([String::new(), String::new(), String::new(), String::new(), more]);
+        let mut cells = vec![(j + 1).to_string(), format!("{:.4}", learned.q)];
+        if tested {
+            cells.push(learned.p_value.map_or("–".into(), probability));
+        }
+        cells.push(learned.expert.family().name().into());
+        let blank = vec![String::new(); cells.len()];
+        for (line, said) in wrapped(&words(&learned.expert), 44).into_iter().enumerate() {
+            let mut row = if line == 0 { cells.clone() } else { blank.clone() };
+            row.push(said);
+            table.row(row);
         }
     }
     table.lines()
@@ -214,9 +219,9 @@ fn likelihoods(file: &ModelFile) -> Vec<String> {
     };
     for [what, train, holdout] in rows {
         if held_out {
-            table.row([what, train, holdout]);
+            table.row(vec![what, train, holdout]);
         } else {
-            table.row([what, train]);
+            table.row(vec![what, train]);
         }
     }
     table.lines()

@@ -1,18 +1,19 @@
 //! `upoe fit`: from a table to a model file.
 
-use std::path::Path;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
-use upoe::{Event, Fit, Model, Rest, Rows, Settings, State, StopReason, fit_with};
-use upoe_io::{Checkpoint, Likelihood, ModelFile, Table, Training, fingerprint};
+use upoe::{Event, Fit, Model, Rest, Rows, Settings, StopReason, fit_with};
+use upoe_io::{Likelihood, ModelFile, Table, Training};
 
 use crate::describe;
 use crate::failure::{Failure, from_core, setting};
 use crate::fit_args::FitArgs;
 use crate::holdout::{self, HeldOut};
 use crate::interrupt;
+use crate::keeper::Keeper;
 use crate::output::print;
-use crate::progress::{Progress, duration};
+use crate::progress::Progress;
+use crate::watch::Watch;
 
 /// Reads, learns, writes.
 pub fn run(args: &FitArgs) -> Result<(), Failure> {
@@ -149,139 +150,4 @@ fn mean(values: &[f64], rows: &Rows) -> (f64, f64) {
     let mean = counted().map(|(w, x)| w * x).sum::<f64>() / total;
     let square: f64 = counted().map(|(w, x)| (w * (x - mean)).powi(2)).sum();
     (mean, square.sqrt() / total)
-}
-
-/// Keeps the state of the fit in the checkpoint.
-struct Keeper<'a> {
-    path: Option<&'a Path>,
-    resume: bool,
-    settings: Settings,
-    data: String,
-    progress: &'a Progress,
-}
-
-impl<'a> Keeper<'a> {
-    fn new(
-        args: &'a FitArgs,
-        settings: &Settings,
-        progress: &'a Progress,
-        table: &Table,
-        rows: &Rows,
-        held: Option<&Rows>,
-    ) -> Result<Self, Failure> {
-        let path = args.checkpoint.as_deref();
-        if let Some(path) = path.filter(|path| path.is_file() && !args.resume) {
-            return Err(Failure::Message(format!(
-                "{}: there is a file already; add `--resume` to go on from it, or delete it to \
-                 begin anew",
-                path.display()
-            )));
-        }
-        let data = path.map_or(String::new(), |_| fingerprint(&table.names, rows, held));
-        Ok(Keeper { path, resume: args.resume, settings: settings.clone(), data, progress })
-    }
-
-    fn resume(&self) -> Result<State, Failure> {
-        let Some(path) = self.path.filter(|_| self.resume) else { return Ok(State::default()) };
-        if !path.exists() {
-            self.progress
-                .note(&format!("{}: no checkpoint yet, so it begins anew", path.display()));
-            return Ok(State::default());
-        }
-        let found = Checkpoint::read(path)?;
-        found.check(path, &self.settings, &self.data)?;
-        let experts = found.state.experts.len();
-        self.progress.say(&format!("resumed after {experts} expert(s) from {}", path.display()));
-        Ok(found.state)
-    }
-
-    fn keep(&self, state: &State) {
-        let Some(path) = self.path else { return };
-        let (state, settings) = (state.clone(), self.settings.clone());
-        let checkpoint = Checkpoint { state, settings, data: self.data.clone() };
-        if let Err(error) = checkpoint.write(path) {
-            self.progress.warn(&format!("the checkpoint could not be kept: {error}"));
-        }
-    }
-}
-
-/// Says how far learning is.
-struct Watch<'a> {
-    progress: &'a Progress,
-    most: Option<usize>,
-    /// Experts there were at the start, and when that was.
-    first: usize,
-    start: Instant,
-    expert_start: Instant,
-    said: Instant,
-    passes: usize,
-    total: f64,
-}
-
-impl<'a> Watch<'a> {
-    fn new(progress: &'a Progress, most: Option<usize>, state: &State) -> Self {
-        let now = Instant::now();
-        let (first, total) = (state.experts.len(), state.experts.iter().map(|e| e.q).sum());
-        Watch { progress, most, first, start: now, expert_start: now, said: now, passes: 0, total }
-    }
-
-    fn see(&mut self, event: &Event) {
-        match event {
-            Event::Pass { expert, value } => {
-                self.passes += 1;
-                let every =
-                    Duration::from_millis(if self.progress.is_live() { 100 } else { 10_000 });
-                if self.said.elapsed() >= every {
-                    self.said = Instant::now();
-                    let best =
-                        if value.is_finite() { format!(", Q {value:.4}") } else { String::new() };
-                    self.progress.stage(&format!(
-                        "learning expert {}{best} (pass {}); {:+.4} nats so far, {}{}",
-                        self.of(*expert),
-                        self.passes,
-                        -self.total,
-                        duration(self.start.elapsed().as_secs_f64()),
-                        self.left(*expert)
-                    ));
-                }
-            }
-            Event::Learned(state) => {
-                let (Some(learned), j) = (state.experts.last(), state.experts.len()) else {
-                    return;
-                };
-                self.total = state.experts.iter().map(|e| e.q).sum();
-                let p = learned
-                    .p_value
-                    .map_or(String::new(), |p| format!(", p {}", describe::probability(p)));
-                self.progress.say(&format!(
-                    "expert {}: Q {:.4}{p}, {} ({} passes, {})",
-                    self.of(j - 1),
-                    learned.q,
-                    upoe_report::words(&learned.expert),
-                    self.passes,
-                    duration(self.expert_start.elapsed().as_secs_f64()),
-                ));
-                (self.passes, self.expert_start) = (0, Instant::now());
-            }
-            _ => {}
-        }
-    }
-
-    fn of(&self, expert: usize) -> String {
-        self.most.map_or((expert + 1).to_string(), |most| format!("{} of {most}", expert + 1))
-    }
-
-    /// The time left, once there is an expert to judge by.
-    fn left(&self, expert: usize) -> String {
-        let done = expert.saturating_sub(self.first);
-        match self.most {
-            Some(most) if done > 0 => {
-                let spent = self.expert_start.duration_since(self.start).as_secs_f64();
-                let all = spent / done as f64 * (most - self.first) as f64;
-                let left = (all - self.start.elapsed().as_secs_f64()).max(0.0);
-                format!(", about {} left", duration(left))
-            }
-            _ => String::new(),
-        }
-    }
 }

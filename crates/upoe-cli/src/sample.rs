@@ -40,7 +40,8 @@ impl Sample {
         const BLOCK: usize = 64 * Model::SAMPLE_BLOCK;
         self.common.start()?;
         let file = ModelFile::read(&self.model)?;
-        let progress = Progress::new(self.common.quiet);
+        // Rows on the standard output show the progress themselves.
+        let progress = Progress::new(self.common.quiet || self.output.is_none());
         let mut out = Output::create(self.output.as_deref(), self.common.json, &[], &file.names)?;
         for start in (0..self.n).step_by(BLOCK) {
             progress.live(format!("drawing rows: {} of {}", grouped(start), grouped(self.n)));

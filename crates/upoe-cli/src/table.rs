@@ -13,8 +13,8 @@ impl TextTable {
     }
 
     /// Adds a row.
-    pub fn row<const N: usize>(&mut self, cells: [String; N]) {
-        self.rows.push(cells.to_vec());
+    pub fn row(&mut self, cells: Vec<String>) {
+        self.rows.push(cells);
     }
 
     /// The lines, the heading in bold.
@@ -75,8 +75,8 @@ mod tests {
     #[test]
     fn numbers_stand_right_and_text_left() {
         let mut table = TextTable::new(&["name", "Q"]);
-        table.row(["a".into(), "-0.5".into()]);
-        table.row(["longer".into(), "-10.25".into()]);
+        table.row(vec!["a".into(), "-0.5".into()]);
+        table.row(vec!["longer".into(), "-10.25".into()]);
         let lines = table.lines();
         assert_eq!(lines[1..], ["a         -0.5", "longer  -10.25"]);
         assert_eq!(shown("a\u{1b}[31mlong name", 6), "a\u{fffd}[31…");
