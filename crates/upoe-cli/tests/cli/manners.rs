@@ -114,6 +114,7 @@ fn inspect_fits_80_columns_and_names_cannot_harm_the_terminal() {
     let name = "\u{1b}[2J evil and very long indeed, so that it would not fit in a line";
     place.write("evil.csv", format!("\"{name}\",b\n1,2\n3,5\n7,1\n2,9\n4,4\n6,6\n"));
     place.run(&["fit", "evil.csv", "-o", "e.upoe", "--experts", "1"]).ok();
-    let said = place.run(&["inspect", "e.upoe"]).ok().out;
-    assert!(!said.contains('\u{1b}') && said.contains("evil"), "{said}");
+    let mut command = place.command(&["inspect", "e.upoe"]);
+    let said = Run::of(command.env("CLICOLOR_FORCE", "1").output().unwrap()).ok().out;
+    assert!(!said.contains("\u{1b}[2J") && said.contains("evil"), "{said}");
 }
