@@ -1,8 +1,8 @@
 //! What a model says: for people, and as JSON.
 
 use serde_json::{Map, Value, json};
-use upoe::Rest;
 use upoe::expert::Marginal;
+use upoe::{Notice, Rest};
 use upoe_io::{Likelihood, ModelFile};
 use upoe_report::words;
 
@@ -50,7 +50,6 @@ pub fn json(file: &ModelFile) -> Value {
         })
         .collect();
     let stop = json!(file.stop);
-    let notices: Vec<String> = file.notices.iter().map(ToString::to_string).collect();
     json!({
         "rows": training.rows,
         "holdout_rows": training.holdout_rows,
@@ -67,11 +66,25 @@ pub fn json(file: &ModelFile) -> Value {
         "path": json!(file.state.path),
         "log_likelihood": likelihood(&training.log_likelihood),
         "log_density": likelihood(&training.log_density),
-        "notices": notices,
+        "notices": notices(file),
         "settings": json!(file.settings),
         "seed": training.seed,
         "version": training.version,
     })
+}
+
+/// What a user should know, with the names of columns.
+pub fn notices(file: &ModelFile) -> Vec<String> {
+    let said = |notice: &Notice| match notice {
+        Notice::Degenerate { constant, .. } if !constant.is_empty() => {
+            let names = constant.iter().take(6).filter_map(|&i| file.names.get(i));
+            let names: Vec<String> = names.map(|name| shown(name, 20)).collect();
+            let more = if constant.len() > names.len() { ", …" } else { "" };
+            format!("{notice}; constant: {}{more}", names.join(", "))
+        }
+        notice => notice.to_string(),
+    };
+    file.notices.iter().map(said).collect()
 }
 
 fn likelihood(of: &Likelihood) -> Value {
@@ -83,8 +96,8 @@ fn likelihood(of: &Likelihood) -> Value {
     out
 }
 
-/// The model for people: about 80 columns wide.
-pub fn text(file: &ModelFile) -> String {
+/// The model for people, 80 columns wide, with at most so many experts.
+pub fn text(file: &ModelFile, most: usize) -> String {
     let (model, training) = (&file.model, &file.training);
     let whitening = model.whitening();
     let mut lines = vec![format!(
@@ -104,28 +117,32 @@ pub fn text(file: &ModelFile) -> String {
     if file.state.experts.is_empty() {
         lines.push("No experts: the model is Gaussian.".into());
     } else {
-        lines.extend(experts(file));
+        lines.extend(experts(file, most));
         lines.push(String::new());
-        lines.extend(loadings(file));
+        lines.extend(loadings(file, most));
+        let more = file.state.experts.len().saturating_sub(most);
+        if more > 0 {
+            lines.push(format!("… and {more} more: `upoe inspect` shows them all"));
+        }
     }
     lines.push(String::new());
     lines.extend(likelihoods(file));
     lines.push(String::new());
     lines.extend(wrapped(&format!("Stopped because {}.", file.stop), 80));
-    for notice in &file.notices {
+    for notice in notices(file) {
         lines.extend(wrapped(&format!("Note: {notice}."), 80));
     }
     lines.join("\n") + "\n"
 }
 
-fn experts(file: &ModelFile) -> Vec<String> {
+fn experts(file: &ModelFile, most: usize) -> Vec<String> {
     let tested = file.state.experts.iter().any(|learned| learned.p_value.is_some());
     let mut table = if tested {
         TextTable::new(&["expert", "Q", "p", "kind", "what it says"])
     } else {
         TextTable::new(&["expert", "Q", "kind", "what it says"])
     };
-    for (j, learned) in file.state.experts.iter().enumerate() {
+    for (j, learned) in file.state.experts.iter().enumerate().take(most) {
         let mut cells = vec![(j + 1).to_string(), format!("{:.4}", learned.q)];
         if tested {
             cells.push(learned.p_value.map_or("–".into(), probability));
@@ -147,10 +164,10 @@ pub fn probability(p: f64) -> String {
 }
 
 /// The strongest loadings of each expert, in z for one standard deviation of the column.
-fn loadings(file: &ModelFile) -> Vec<String> {
+fn loadings(file: &ModelFile, most: usize) -> Vec<String> {
     let heading = "strongest columns (z for one standard deviation of the column)";
     let mut lines = vec![bold(heading)];
-    for j in 0..file.state.experts.len() {
+    for j in 0..file.state.experts.len().min(most) {
         lines.push(format!("{:>6}  {}", j + 1, strongest(file, j, 70)));
     }
     lines

@@ -40,7 +40,7 @@ impl Explain {
     /// Reads, explains, writes.
     pub fn run(&self) -> Result<(), Failure> {
         self.common.start()?;
-        let file = ModelFile::read(&self.model)?;
+        let file = self.table.model(&self.model, self.output.as_deref())?;
         let progress = Progress::new(self.common.quiet);
         let table = progress.read(&self.table.data, &self.table.options_for(&file.names))?;
         progress.stage("explaining");

@@ -5,6 +5,7 @@ use std::time::Instant;
 use upoe::{Event, Fit, Model, Rest, Rows, Settings, StopReason, fit_with};
 use upoe_io::{Likelihood, ModelFile, Table, Training};
 
+use crate::args::refuse_overwriting;
 use crate::describe;
 use crate::failure::{Failure, from_core, setting};
 use crate::fit_args::FitArgs;
@@ -28,6 +29,9 @@ pub fn run(args: &FitArgs) -> Result<(), Failure> {
     }
     args.common.start()?;
     for path in args.output.iter().chain(&args.checkpoint) {
+        refuse_overwriting(&[&args.table.data], Some(path))?;
+    }
+    for path in args.output.iter().chain(&args.checkpoint) {
         upoe_io::check_writable(path)?;
     }
     interrupt::listen();
@@ -43,9 +47,10 @@ pub fn run(args: &FitArgs) -> Result<(), Failure> {
         file.write(path)?;
     }
     if args.common.json {
+        describe::notices(&file).iter().for_each(|notice| progress.note(notice));
         print(&format!("{:#}\n", describe::json(&file)))?;
     } else if !args.common.quiet {
-        print(&describe::text(&file))?;
+        print(&describe::text(&file, 20))?;
     }
     if file.stop == StopReason::Interrupted {
         let experts = file.state.experts.len();

@@ -35,6 +35,6 @@ impl Inspect {
             "{name}: fitted by upoe {} with seed {}\n",
             file.training.version, file.training.seed
         );
-        print(&(about + &describe::text(&file)))
+        print(&(about + &describe::text(&file, usize::MAX)))
     }
 }

@@ -33,7 +33,7 @@ impl Report {
     /// Reads, builds the page, writes.
     pub fn run(&self) -> Result<(), Failure> {
         self.common.start()?;
-        let file = ModelFile::read(&self.model)?;
+        let file = self.table.model(&self.model, Some(&self.output))?;
         upoe_io::check_writable(&self.output)?;
         let progress = Progress::new(self.common.quiet);
         let table = progress.read(&self.table.data, &self.table.options_for(&file.names))?;

@@ -4,7 +4,6 @@ use std::path::PathBuf;
 
 use clap::Args;
 use upoe::{Model, Rows};
-use upoe_io::ModelFile;
 
 use crate::args::{Common, TableArgs};
 use crate::failure::{Failure, from_core};
@@ -46,7 +45,7 @@ impl Score {
         if self.tail == Some(0) {
             return Err(Failure::Usage("--tail 0: at least one sample is needed".into()));
         }
-        let file = ModelFile::read(&self.model)?;
+        let file = self.table.model(&self.model, self.output.as_deref())?;
         let progress = Progress::new(self.common.quiet);
         let table = progress.read(&self.table.data, &self.table.options_for(&file.names))?;
         progress.stage("scoring");

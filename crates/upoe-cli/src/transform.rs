@@ -4,7 +4,6 @@ use std::path::PathBuf;
 
 use clap::Args;
 use upoe::Rows;
-use upoe_io::ModelFile;
 
 use crate::args::{Common, TableArgs};
 use crate::failure::{Failure, from_core};
@@ -32,7 +31,7 @@ impl Transform {
     /// Reads, projects, writes.
     pub fn run(&self) -> Result<(), Failure> {
         self.common.start()?;
-        let file = ModelFile::read(&self.model)?;
+        let file = self.table.model(&self.model, self.output.as_deref())?;
         let experts = file.model.experts().len();
         if experts == 0 {
             return Err(Failure::Message(format!(

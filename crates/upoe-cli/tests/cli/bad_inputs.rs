@@ -129,6 +129,33 @@ fn outputs_that_cannot_be_written() {
 }
 
 #[test]
+fn nothing_is_written_over_what_it_is_made_from() {
+    let place = Place::with_model();
+    let over = &["would be written over"];
+    place.run(&["fit", "crabs.csv", "-o", "./crabs.csv"]).failed(1, over);
+    place.run(&["fit", "crabs.csv", "-o", "n.upoe", "--checkpoint", "crabs.csv"]).failed(1, over);
+    place.run(&["score", "m.upoe", "crabs.csv", "-o", "crabs.csv"]).failed(1, over);
+    place.run(&["transform", "m.upoe", "crabs.csv", "-o", "m.upoe"]).failed(1, over);
+    let swapped = "crabs.csv: not a upoe model, but m.upoe is: name the model first";
+    place.run(&["score", "crabs.csv", "m.upoe"]).failed(1, &[swapped]);
+}
+
+#[test]
+fn a_constant_column_is_named() {
+    let place = Place::new();
+    place.write("flat.csv", "a,level,b\n1,7,2\n3,7,5\n4,7,1\n2,7,2\n");
+    let run = place.run(&["fit", "flat.csv", "-o", "f.upoe", "--experts", "0"]).ok();
+    let said = run.out.replace('\n', " ");
+    assert!(
+        said.contains("vary in 2 of 3 dimensions") && said.contains("constant: level"),
+        "{said}"
+    );
+    place.write("off.csv", "a,level,b\n1,7,2\n1,8,2\n");
+    let (_, rows) = place.run(&["score", "f.upoe", "off.csv"]).ok().table();
+    assert!(rows[0][0].is_finite() && rows[1][0] == f64::NEG_INFINITY, "{rows:?}");
+}
+
+#[test]
 fn settings_outside_their_range() {
     let place = Place::new();
     let usage = |flags: &[&str], said: &str| {

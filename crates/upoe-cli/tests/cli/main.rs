@@ -13,14 +13,14 @@ use std::process::{Command, Output, Stdio};
 
 /// What a run of the command gave.
 #[derive(Debug)]
-pub struct Run {
-    pub code: Option<i32>,
-    pub out: String,
-    pub err: String,
+pub(crate) struct Run {
+    pub(crate) code: Option<i32>,
+    pub(crate) out: String,
+    pub(crate) err: String,
 }
 
 impl Run {
-    pub fn of(output: Output) -> Run {
+    pub(crate) fn of(output: Output) -> Run {
         Run {
             code: output.status.code(),
             out: String::from_utf8(output.stdout).unwrap(),
@@ -29,13 +29,13 @@ impl Run {
     }
 
     /// The run, having worked.
-    pub fn ok(self) -> Run {
+    pub(crate) fn ok(self) -> Run {
         assert_eq!(self.code, Some(0), "{self:#?}");
         self
     }
 
     /// The run, having failed with this status and a message that holds all of these.
-    pub fn failed(self, code: i32, said: &[&str]) -> Run {
+    pub(crate) fn failed(self, code: i32, said: &[&str]) -> Run {
         assert_eq!(self.code, Some(code), "{self:#?}");
         for said in said {
             assert!(self.err.contains(said), "no `{said}` in {self:#?}");
@@ -45,17 +45,17 @@ impl Run {
         self
     }
 
-    pub fn json(&self) -> serde_json::Value {
+    pub(crate) fn json(&self) -> serde_json::Value {
         serde_json::from_str(&self.out).unwrap()
     }
 
     /// The numbers of a CSV table on the standard output, with its header.
-    pub fn table(&self) -> (Vec<String>, Vec<Vec<f64>>) {
+    pub(crate) fn table(&self) -> (Vec<String>, Vec<Vec<f64>>) {
         parse(&self.out)
     }
 }
 
-pub fn parse(text: &str) -> (Vec<String>, Vec<Vec<f64>>) {
+pub(crate) fn parse(text: &str) -> (Vec<String>, Vec<Vec<f64>>) {
     let mut lines = text.lines();
     let header = lines.next().unwrap().split(',').map(str::to_owned).collect();
     let row = |line: &str| line.split(',').map(|x| x.parse().unwrap_or(f64::NAN)).collect();
@@ -63,49 +63,49 @@ pub fn parse(text: &str) -> (Vec<String>, Vec<Vec<f64>>) {
 }
 
 /// A directory to work in, with the Crabs data in it.
-pub struct Place(tempfile::TempDir);
+pub(crate) struct Place(tempfile::TempDir);
 
 impl Place {
-    pub fn new() -> Place {
+    pub(crate) fn new() -> Place {
         let place = Place(tempfile::tempdir().unwrap());
         place.write("crabs.csv", include_bytes!("../../data/crabs.csv"));
         place
     }
 
     /// With a model of the Crabs, `m.upoe`.
-    pub fn with_model() -> Place {
+    pub(crate) fn with_model() -> Place {
         let place = Place::new();
         place.run(&fit_crabs()).ok();
         place
     }
 
-    pub fn path(&self, name: &str) -> PathBuf {
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.0.path().join(name)
     }
 
-    pub fn root(&self) -> &Path {
+    pub(crate) fn root(&self) -> &Path {
         self.0.path()
     }
 
-    pub fn write(&self, name: &str, bytes: impl AsRef<[u8]>) {
+    pub(crate) fn write(&self, name: &str, bytes: impl AsRef<[u8]>) {
         std::fs::write(self.path(name), bytes).unwrap();
     }
 
-    pub fn read(&self, name: &str) -> String {
+    pub(crate) fn read(&self, name: &str) -> String {
         std::fs::read_to_string(self.path(name)).unwrap()
     }
 
-    pub fn command(&self, args: &[&str]) -> Command {
+    pub(crate) fn command(&self, args: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_upoe"));
         command.current_dir(&self.0).args(args).stdin(Stdio::null());
         command
     }
 
-    pub fn run(&self, args: &[&str]) -> Run {
+    pub(crate) fn run(&self, args: &[&str]) -> Run {
         Run::of(self.command(args).output().unwrap())
     }
 
-    pub fn run_with_input(&self, args: &[&str], input: &[u8]) -> Run {
+    pub(crate) fn run_with_input(&self, args: &[&str], input: &[u8]) -> Run {
         let mut command = self.command(args);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
@@ -115,7 +115,7 @@ impl Place {
 }
 
 /// A quick fit of the Crabs, two experts, to `m.upoe`.
-pub fn fit_crabs() -> Vec<&'static str> {
+pub(crate) fn fit_crabs() -> Vec<&'static str> {
     "fit crabs.csv -o m.upoe --columns FL,RW,CL,CW,BD --family mixture --fix-mu -1,1 --fix-beta 20 \
      --experts 2"
         .split_whitespace()
@@ -123,7 +123,7 @@ pub fn fit_crabs() -> Vec<&'static str> {
 }
 
 /// Numbers that look random: uniform in 0…1.
-pub fn noise(seed: u64) -> impl FnMut() -> f64 {
+pub(crate) fn noise(seed: u64) -> impl FnMut() -> f64 {
     let mut state = seed;
     move || {
         state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
@@ -135,7 +135,7 @@ pub fn noise(seed: u64) -> impl FnMut() -> f64 {
 }
 
 /// A CSV table of heavy-tailed columns, mixed.
-pub fn heavy_tails(rows: usize, columns: usize) -> String {
+pub(crate) fn heavy_tails(rows: usize, columns: usize) -> String {
     let mut next = noise(7);
     let mut text: String = (1..=columns).map(|c| format!("x{c},")).collect();
     text.pop();
