@@ -59,10 +59,8 @@ impl Demo {
             upoe_io::write_file(csv, CRABS)?;
             wrote.insert(0, "crabs.csv");
         }
-        if let Some(html) = report::page(&file, &table, None) {
-            upoe_io::write_file(page, html.as_bytes())?;
-            wrote.push("report.html");
-        }
+        upoe_io::write_file(page, report::page(&file, &table, None)?.as_bytes())?;
+        wrote.push("report.html");
         if self.common.json {
             return print(&format!("{:#}\n", describe::json(&file)));
         }
