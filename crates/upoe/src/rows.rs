@@ -22,7 +22,7 @@ impl<'a> Rows<'a> {
         if columns == 0 {
             return Err(Error::NoVariance { columns: 0 });
         }
-        if values.len() % columns != 0 {
+        if !values.len().is_multiple_of(columns) {
             let expected = values.len().next_multiple_of(columns);
             return Err(Error::Shape { what: "values in whole rows", expected, got: values.len() });
         }

@@ -144,6 +144,8 @@ macro_rules! families {
         }
 
         /// An expert of any family.
+        // Experts are few; a box would only add a step to every use.
+        #[allow(clippy::large_enum_variant)]
         #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
         #[serde(tag = "kind")]
         pub enum Expert { $($(#[$doc])* #[serde(rename = $name)] $family($family)),+ }
