@@ -1,2 +1,98 @@
-//! The upoe command.
-fn main() {}
+//! The `upoe` command: parse, call, print.
+
+mod args;
+mod charts;
+mod demo;
+mod describe;
+mod explain;
+mod failure;
+mod fit;
+mod fit_args;
+mod holdout;
+mod inspect;
+mod interrupt;
+mod manual;
+mod output;
+mod progress;
+mod report;
+mod sample;
+mod score;
+mod table;
+mod transform;
+
+use std::panic::{self, AssertUnwindSafe};
+use std::process::ExitCode;
+use std::sync::Mutex;
+
+use clap::{Parser, Subcommand};
+use failure::Failure;
+
+/// Fit, evaluate, sample and explain densities that are Gaussian except along a few learned
+/// directions.
+#[derive(Parser)]
+#[command(name = "upoe", version, arg_required_else_help = true, max_term_width = 100)]
+#[command(after_help = "Examples:
+  upoe demo                                   see it work on data it brings along
+  upoe fit data.csv -o data.upoe              learn a model
+  upoe score data.upoe data.csv | head        how probable is each row?
+  upoe sample data.upoe -n 1000 -o more.csv   more rows like these")]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    verb: Verb,
+}
+
+#[derive(Subcommand)]
+enum Verb {
+    Demo(demo::Demo),
+    Fit(Box<fit_args::FitArgs>),
+    Score(score::Score),
+    Sample(sample::Sample),
+    Transform(transform::Transform),
+    Explain(explain::Explain),
+    Inspect(inspect::Inspect),
+    Report(report::Report),
+    Completions(manual::Completions),
+    Man(manual::Man),
+}
+
+impl Verb {
+    fn run(self) -> Result<(), Failure> {
+        match self {
+            Verb::Demo(verb) => verb.run(),
+            Verb::Fit(verb) => fit::run(&verb),
+            Verb::Score(verb) => verb.run(),
+            Verb::Sample(verb) => verb.run(),
+            Verb::Transform(verb) => verb.run(),
+            Verb::Explain(verb) => verb.run(),
+            Verb::Inspect(verb) => verb.run(),
+            Verb::Report(verb) => verb.run(),
+            Verb::Completions(verb) => verb.run(),
+            Verb::Man(verb) => verb.run(),
+        }
+    }
+}
+
+/// What the last panic said. A reader of foreign files may panic and be caught by its caller,
+/// so nothing is printed until a panic gets as far as here.
+static PANIC: Mutex<String> = Mutex::new(String::new());
+
+fn main() -> ExitCode {
+    panic::set_hook(Box::new(|panic| {
+        if let Ok(mut said) = PANIC.lock() {
+            *said = panic.to_string();
+        }
+    }));
+    let result = panic::catch_unwind(AssertUnwindSafe(|| Cli::parse().verb.run()));
+    let failure = match result {
+        Ok(Ok(())) => return ExitCode::SUCCESS,
+        Ok(Err(failure)) => failure,
+        Err(_) => {
+            let said = PANIC.lock().map(|said| said.replace('\n', " ")).unwrap_or_default();
+            Failure::Message(format!(
+                "a fault in upoe itself, not in your data ({said}); please report it with the \
+                 command you ran"
+            ))
+        }
+    };
+    failure.report()
+}

@@ -7,6 +7,19 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::error::{Error, Result};
 
+/// Writes a file that appears under its name whole or not at all.
+pub fn write_file(path: impl AsRef<Path>, bytes: &[u8]) -> Result<()> {
+    let path = path.as_ref();
+    let mut file = AtomicFile::create(path)?;
+    file.write_all(bytes).map_err(|error| Error::write(path, error))?;
+    file.commit()
+}
+
+/// Whether a file can be made there: long work should not find out at its end.
+pub fn check_writable(path: impl AsRef<Path>) -> Result<()> {
+    AtomicFile::create(path.as_ref()).map(drop)
+}
+
 /// A file being written beside its final name, and renamed at the end; removed when
 /// dropped before. Devices and pipes are written directly.
 pub(crate) struct AtomicFile {

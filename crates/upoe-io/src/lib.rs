@@ -3,19 +3,21 @@
 //! - [`Table`] reads CSV, TSV (also gzipped), NPY, Parquet and MATLAB v5 files into
 //!   row-major `f64`, by the rules in [`ReadOptions`];
 //! - [`TableWriter`] writes CSV, TSV, NPY and Parquet, a chunk of rows at a time;
-//! - [`Container`] is the model file: a JSON header and named `f64` arrays.
+//! - [`Container`] is a file of a JSON header and named `f64` arrays; [`ModelFile`] and
+//!   [`Checkpoint`] are what is kept in such files.
 //!
-//! Nothing here knows what the numbers mean, prints, or panics on bad bytes.
+//! Nothing here prints, or panics on bad bytes.
 
 mod atomic;
 mod builder;
-
+mod checkpoint;
 mod container;
 mod csv;
 mod error;
 mod input;
 mod mat;
 mod matrix;
+mod model_file;
 mod npy;
 mod number;
 mod parquet;
@@ -26,9 +28,12 @@ mod text;
 mod write;
 mod write_parquet;
 
+pub use atomic::{check_writable, write_file};
+pub use checkpoint::{Checkpoint, fingerprint};
 pub use container::{Array, Container, FORMAT_VERSION};
 pub use error::{Error, Place, Result, WantedColumn};
 pub use input::Progress;
+pub use model_file::{Likelihood, ModelFile, Training};
 pub use select::{Header, MissingCells, ReadOptions};
 pub use table::{Notice, Table};
 pub use text::TextColumn;

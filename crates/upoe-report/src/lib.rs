@@ -1,1 +1,5 @@
 //! Pictures and the HTML page of upoe.
+
+mod words;
+
+pub use words::words;

@@ -9,6 +9,7 @@ use faer::{Mat, Side};
 use rand::RngExt;
 use rand_distr::StandardNormal;
 use rayon::prelude::*;
+use std::ops::Range;
 
 const LN_TAU: f64 = 1.837_877_066_409_345_5;
 
@@ -45,6 +46,9 @@ pub struct Explanation {
 }
 
 impl Model {
+    /// Rows that share a stream of random numbers when drawn.
+    pub const SAMPLE_BLOCK: usize = 256;
+
     /// From a whitening, J directions in sphered space and their experts.
     pub fn new(
         whitening: Whitening,
@@ -199,12 +203,18 @@ impl Model {
     /// `n` sphered rows drawn from the model by (23): x = W# z + P⊥ x′ with z from the experts
     /// and x′ standard normal. Row i depends on the seed and i alone.
     pub fn sample_sphered(&self, n: usize, seed: u64) -> Vec<f64> {
-        self.sample_with(n, seed, |x, _| x)
+        self.sample_with(0..n, seed, |x, _| x)
     }
 
     /// `n` rows drawn from the model, in the data's own units.
     pub fn sample(&self, n: usize, seed: u64) -> Vec<f64> {
-        self.sample_with(n, seed, |x, rng| {
+        self.sample_range(0..n, seed)
+    }
+
+    /// Some of the rows that [`Model::sample`] draws: those from `rows.start`, rounded down to
+    /// a multiple of [`Model::SAMPLE_BLOCK`], to `rows.end`.
+    pub fn sample_range(&self, rows: Range<usize>, seed: u64) -> Vec<f64> {
+        self.sample_with(rows, seed, |x, rng| {
             let mut row = self.whitening.restore(&x);
             if let Rest::Noise { variance } = self.whitening.rest {
                 let noise: Vec<f64> = row
@@ -223,17 +233,17 @@ impl Model {
 
     fn sample_with(
         &self,
-        n: usize,
+        rows: Range<usize>,
         seed: u64,
         finish: impl Fn(Vec<f64>, &mut random::Stream) -> Vec<f64> + Sync,
     ) -> Vec<f64> {
-        const BLOCK: usize = 256;
+        const BLOCK: usize = Model::SAMPLE_BLOCK;
         let d = self.whitening.dims();
-        let blocks: Vec<Vec<f64>> = (0..n.div_ceil(BLOCK))
+        let blocks: Vec<Vec<f64>> = (rows.start / BLOCK..rows.end.div_ceil(BLOCK))
             .into_par_iter()
             .map(|block| {
                 let mut rng = random::stream(seed, random::Use::Sample, block as u64);
-                (block * BLOCK..((block + 1) * BLOCK).min(n))
+                (block * BLOCK..((block + 1) * BLOCK).min(rows.end))
                     .flat_map(|_| {
                         let z: Vec<f64> = self.experts.iter().map(|e| e.sample(&mut rng)).collect();
                         let noise: Vec<f64> = (0..d).map(|_| rng.sample(StandardNormal)).collect();

@@ -1,0 +1,114 @@
+//! Flags that several verbs share.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use serde::de::DeserializeOwned;
+use upoe_io::{Header, MissingCells, ReadOptions};
+
+use crate::failure::Failure;
+
+/// The table to read, and what its columns are for.
+#[derive(Args)]
+pub struct TableArgs {
+    /// The table: CSV or TSV (also .gz), NPY, Parquet, MATLAB v5 (FILE.mat or FILE.mat:NAME);
+    /// `-` is CSV on the standard input
+    #[arg(value_name = "DATA")]
+    pub data: PathBuf,
+    /// Columns to model, by name or position from 1 [default: all that hold numbers]
+    #[arg(long, value_name = "A,B", value_delimiter = ',', help_heading = "Columns")]
+    pub columns: Vec<String>,
+    /// Columns to leave out
+    #[arg(long, value_name = "A,B", value_delimiter = ',', help_heading = "Columns")]
+    pub exclude: Vec<String>,
+    /// Columns carried through to the output, not modelled
+    #[arg(long, value_name = "ID,LABEL", value_delimiter = ',', help_heading = "Columns")]
+    pub keep: Vec<String>,
+    /// Empty cells, NA, N/A, null and nan: refuse them, or leave out their rows
+    #[arg(long, default_value = "error", value_name = "error|drop", help_heading = "Columns",
+          hide_possible_values = true,
+          value_parser = PossibleValuesParser::new(["error", "drop"]))]
+    pub missing: String,
+    /// Whether the first row of a text file holds names: auto says so when no cell is a number
+    #[arg(long, default_value = "auto", value_name = "auto|yes|no", help_heading = "Columns",
+          hide_possible_values = true,
+          value_parser = PossibleValuesParser::new(["auto", "yes", "no"]))]
+    pub header: String,
+}
+
+impl TableArgs {
+    /// How to read the table for a new model.
+    pub fn options(&self) -> ReadOptions {
+        ReadOptions {
+            columns: self.columns.clone(),
+            exclude: self.exclude.clone(),
+            keep: self.keep.clone(),
+            missing: match self.missing.as_str() {
+                "drop" => MissingCells::Drop,
+                _ => MissingCells::Error,
+            },
+            header: match self.header.as_str() {
+                "yes" => Header::Yes,
+                "no" => Header::No,
+                _ => Header::Auto,
+            },
+            ..ReadOptions::default()
+        }
+    }
+
+    /// How to read the table for a model with these columns.
+    pub fn options_for(&self, model: &[String]) -> ReadOptions {
+        ReadOptions { model_columns: Some(model.to_vec()), ..self.options() }
+    }
+}
+
+/// What every verb understands.
+#[derive(Args)]
+pub struct Common {
+    /// Threads to use [default: all cores]; results do not depend on it
+    #[arg(long, value_name = "N", help_heading = "Running")]
+    pub threads: Option<usize>,
+    /// No progress, no notices: errors only
+    #[arg(long, short, help_heading = "Running")]
+    pub quiet: bool,
+    /// The result as JSON; tables become one object a line
+    #[arg(long, help_heading = "Running")]
+    pub json: bool,
+}
+
+impl Common {
+    /// Starts the threads asked for.
+    pub fn start(&self) -> Result<(), Failure> {
+        let Some(threads) = self.threads else { return Ok(()) };
+        if threads == 0 {
+            return Err(Failure::Usage("--threads 0: at least one thread is needed".into()));
+        }
+        rayon::ThreadPoolBuilder::new().num_threads(threads).build_global().map_err(|_| {
+            Failure::Message(format!("--threads {threads}: the system would not start that many"))
+        })
+    }
+}
+
+/// A value, or `auto`.
+#[derive(Clone, Copy, Debug)]
+pub struct Auto<T>(pub Option<T>);
+
+/// One of some names, each the name of a value.
+pub fn one_of<T>(names: &'static [&'static str]) -> impl TypedValueParser<Value = T>
+where
+    T: DeserializeOwned + Clone + Send + Sync + 'static,
+{
+    PossibleValuesParser::new(names).try_map(|name| serde_json::from_value(name.into()))
+}
+
+/// One of some names, the first of which is `auto`.
+pub fn auto_or<T>(names: &'static [&'static str]) -> impl TypedValueParser<Value = Auto<T>>
+where
+    T: DeserializeOwned + Clone + Send + Sync + 'static,
+{
+    PossibleValuesParser::new(names).try_map(|name| match name.as_str() {
+        "auto" => Ok(Auto(None)),
+        _ => serde_json::from_value(name.into()).map(|value| Auto(Some(value))),
+    })
+}
