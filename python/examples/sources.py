@@ -1,8 +1,9 @@
 """Blind source separation, beside FastICA.
 
-Three signals and two channels of Gaussian noise reach five sensors. FastICA needs to be told
-to drop dimensions by PCA first, or it splits noise into sources; upoe takes three directions
-of five and leaves the rest Gaussian.
+Three signals and two channels of strong Gaussian noise reach five sensors. Asked for three
+sources, FastICA keeps three principal components first and so loses the weaker signals; asked
+for all five, it finds them, but does not converge, since there is nothing to find in the noise.
+upoe takes three directions of five, and leaves the rest Gaussian.
 """
 
 import sys

@@ -1,9 +1,9 @@
 //! Rust errors as Python exceptions, with the columns' names.
 
-use pyo3::PyErr;
 use pyo3::exceptions::{
     PyFileNotFoundError, PyIsADirectoryError, PyOSError, PyRuntimeError, PyValueError,
 };
+use pyo3::{PyErr, PyResult};
 use upoe::Error;
 
 /// The columns' names, where they have any.
@@ -67,4 +67,9 @@ pub fn of_file(error: upoe_io::Error) -> PyErr {
 /// For what should not happen.
 pub fn internal(what: &str) -> PyErr {
     PyRuntimeError::new_err(format!("{what}: this is an error in upoe, please report it"))
+}
+
+/// A value as JSON.
+pub fn json(value: &impl serde::Serialize) -> PyResult<String> {
+    serde_json::to_string(value).map_err(|_| internal("a part has no JSON form"))
 }

@@ -3,12 +3,13 @@
 use numpy::ndarray::ArrayD;
 use numpy::{IntoPyArray, PyArrayDyn};
 use numpy::{PyArray1, PyReadonlyArray1, PyReadonlyArrayDyn};
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use upoe::Learned;
 use upoe::expert::{Expert, Marginal};
 
-use crate::arrays;
+use crate::{arrays, errors};
 
 /// A learned expert: a normalised density of one projection z.
 #[pyclass(frozen, name = "Expert", module = "upoe._upoe")]
@@ -152,6 +153,18 @@ impl PyExpert {
             }
             _ => arrays::matrix(py, vec![1.0; z.len()], 1),
         }
+    }
+
+    /// An expert from what pickle keeps of it.
+    #[staticmethod]
+    fn from_json(json: &str) -> PyResult<Self> {
+        let learned = serde_json::from_str(json);
+        learned.map(PyExpert).map_err(|error| PyValueError::new_err(error.to_string()))
+    }
+
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, (String,))> {
+        let make = py.get_type::<PyExpert>().getattr("from_json")?;
+        Ok((make, (errors::json(&self.0)?,)))
     }
 
     fn __repr__(&self) -> String {

@@ -281,23 +281,19 @@ impl PyModel {
     /// What the fit was asked to do, as JSON.
     #[getter]
     fn settings(&self) -> PyResult<String> {
-        json(&self.0.settings)
+        errors::json(&self.0.settings)
     }
 
     /// What it was trained on, and how well it did, as JSON.
     #[getter]
     fn training(&self) -> PyResult<String> {
-        json(&self.0.training)
+        errors::json(&self.0.training)
     }
 
     fn __repr__(&self) -> String {
         let (j, columns) = (self.model().experts().len(), self.n_features());
         format!("<model of {columns} columns with {j} experts>")
     }
-}
-
-fn json(value: &impl serde::Serialize) -> PyResult<String> {
-    serde_json::to_string(value).map_err(|_| errors::internal("a part has no JSON form"))
 }
 
 /// Each column's move, of all experts and the rest together.

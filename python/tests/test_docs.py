@@ -2,6 +2,7 @@
 
 import doctest
 import importlib
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -30,7 +31,7 @@ def test_package_page(tmp_path, monkeypatch):
 def test_gallery(script, tmp_path):
     picture = tmp_path / "picture.png"
     command = [sys.executable, "-W", "error::RuntimeWarning", str(script), str(picture)]
-    environment = {"MPLBACKEND": "Agg", "PATH": ""}
+    environment = {**os.environ, "MPLBACKEND": "Agg"}
     done = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=300)
     assert done.returncode == 0, done.stderr
     assert picture.stat().st_size > 10_000
@@ -42,9 +43,9 @@ def test_types(tmp_path):
     (tmp_path / "use.py").write_text((PYTHON / "tests" / "use_types.py").read_text())
     config = ["--config-file", str(PYTHON / "pyproject.toml"), "--cache-dir", str(tmp_path)]
     mypy = [sys.executable, "-m", "mypy", *config]
-    for target in ([str(tmp_path / "use.py")], ["-p", "upoe"]):
-        done = subprocess.run(mypy + target, capture_output=True, text=True, cwd=tmp_path)
-        assert done.returncode == 0, done.stdout + done.stderr
+    targets = ["-m", "use", "-p", "upoe"]
+    done = subprocess.run(mypy + targets, capture_output=True, text=True, cwd=tmp_path)
+    assert done.returncode == 0, done.stdout + done.stderr
     stubs = [sys.executable, "-m", "mypy.stubtest", "upoe._upoe"]
     done = subprocess.run(stubs, capture_output=True, text=True, cwd=tmp_path)
     assert done.returncode == 0, done.stdout + done.stderr

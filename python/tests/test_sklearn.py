@@ -49,6 +49,7 @@ def test_pickle_and_joblib_files(model, X, tmp_path):
     again = pickle.loads(pickle.dumps(model))
     assert_array_equal(again.score_samples(X), model.score_samples(X))
     assert again.get_params() == model.get_params()
+    assert repr(again.experts_[0].parameters) == repr(model.experts_[0].parameters)
     joblib.dump(model, tmp_path / "model.joblib")
     assert_array_equal(joblib.load(tmp_path / "model.joblib").sample(9), model.sample(9))
     detector = UPoEDetector(n_experts=1).fit(X)

@@ -28,7 +28,7 @@ class UPoEDetector(OutlierMixin, Density):
     ----------
     n_experts : int or "auto", default="auto"
         At most this many experts; "auto" leaves it to the stop rule.
-    alpha : float, default=0.01
+    alpha : float, default=0.05
         The tail probability below which a row is an outlier.
     n_tail_samples : int, default=10_000
         Rows drawn from the model to find the threshold.
@@ -132,7 +132,7 @@ class UPoEDetector(OutlierMixin, Density):
         self,
         n_experts: int | str = "auto",
         *,
-        alpha: float = 0.01,
+        alpha: float = 0.05,
         n_tail_samples: int = 10_000,
         n_dims: int | float | None = None,
         family: str = "auto",

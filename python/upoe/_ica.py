@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import TYPE_CHECKING, Any, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from . import _validate
-from ._base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from ._base import ClassNamePrefixFeaturesOutMixin, TransformerMixin, UPoEWarning
 from ._density import Density
 
 if TYPE_CHECKING:
@@ -154,12 +155,16 @@ class UPoEICA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Density):
         self : UPoEICA
             The fitted estimator.
         """
-        params = self.get_params(deep=False)
-        experts = params["n_components"]
-        if experts is not None:
-            experts = _validate.whole("n_components", experts, 1)
-        most = 2**31 if experts is None else experts
-        self._fit(X, None, experts=most, stop="train")
+        wanted = self.n_components
+        if wanted is not None:
+            wanted = _validate.whole("n_components", wanted, 1)
+        self._fit(X, None, experts=wanted, stop="train")
+        if wanted is not None and self.n_components_ < wanted:
+            warnings.warn(
+                f"found {self.n_components_} of {wanted} sources: {self.stop_message_}",
+                UPoEWarning,
+                stacklevel=2,
+            )
         return self
 
     def _take(self, model: Any) -> None:

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 __version__: str
+__all__ = ["Expert", "Model", "__version__", "fit", "held_out"]
 
 _Floats = NDArray[np.float64]
 
@@ -50,6 +51,9 @@ class Expert:
     def cdf(self, z: _Floats) -> _Floats: ...
     def quantile(self, p: _Floats) -> _Floats: ...
     def responsibilities(self, z: _Floats) -> _Floats: ...
+    @staticmethod
+    def from_json(json: str) -> Expert: ...
+    def __reduce__(self) -> tuple[Any, ...]: ...
 
 @final
 class Model:
