@@ -6,7 +6,7 @@
 
 use std::hint::black_box;
 use std::time::Instant;
-use upoe_kernels::{Real, Term, dispatch, exp, ln, ln_1p, map_sums, pass};
+use upoe_kernels::{Real, Term, affine, dispatch, exp, ln, ln_1p, map_sums, pass, scatter};
 
 /// A Student-t expert: E(z) = β ln(1 + ½ θ² z²).
 struct StudentT {
@@ -83,15 +83,10 @@ fn bandwidth(x: &[f64], threads: usize) -> f64 {
 }
 
 /// Multiply-adds counted twice, a second, in registers; all threads together.
-fn peak<T: Real + std::ops::Mul<Output = T> + std::ops::Add<Output = T>>(
-    threads: usize,
-    fused: impl Fn(T, T, T) -> T + Copy + Send + Sync,
-) -> f64 {
-    const LANES: usize = 1024;
+fn peak<T: Real>(threads: usize, fused: impl Fn(T, T, T) -> T + Copy + Send + Sync) -> f64 {
+    // 16 vectors of 64 bytes.
     const STEPS: usize = 20_000;
-    let _ = fused;
-    let bytes = size_of::<T>();
-    let n = LANES / bytes;
+    let n = 1024 / size_of::<T>();
     let seconds = best(40, || {
         rayon::broadcast(|_| {
             black_box(dispatch(
@@ -100,7 +95,7 @@ fn peak<T: Real + std::ops::Mul<Output = T> + std::ops::Add<Output = T>>(
                     let mut sums = [T::default(); 256];
                     let (a, b) = (black_box(T::from_f64(0.999)), black_box(T::from_f64(1e-3)));
                     for _ in 0..STEPS {
-                        for sum in &mut sums[..LANES / size_of::<T>()] {
+                        for sum in &mut sums[..1024 / size_of::<T>()] {
                             *sum = fused(*sum, a, b);
                         }
                     }
@@ -146,6 +141,29 @@ fn passes<T: Real>(name: &str, n: usize, cols: usize, read: f64, peak: f64) {
             );
         }
     }
+}
+
+/// Scatter and sphering of `f32` rows, counted as a symmetric and a full product.
+fn moments(n: usize, cols: usize, peak: f64) {
+    let rows = numbers::<f32>(n * cols);
+    let (shift, matrix) = (numbers::<f64>(cols), numbers::<f64>(cols * cols));
+    let report = |name: &str, seconds: f64, flops: f64| {
+        println!(
+            "{name} {:8.1} ms  {:6.1} GFLOP/s ({:3.0} %)",
+            seconds * 1e3,
+            flops / seconds / 1e9,
+            100.0 * flops / seconds / peak
+        );
+    };
+    let flops = (n * cols * cols) as f64;
+    let seconds = best(3, || {
+        black_box(scatter(&rows, cols, None, &shift));
+    });
+    report("scatter", seconds, flops);
+    let seconds = best(3, || {
+        black_box(affine::<f32, f32>(&rows, cols, &shift, &matrix));
+    });
+    report("affine ", seconds, 2.0 * flops);
 }
 
 fn elementwise() {
@@ -194,6 +212,7 @@ fn main() {
             );
             passes::<f32>("f32", n, cols, read, p32);
             passes::<f64>("f64", n, cols, read, p64);
+            moments(n, cols, p64);
             let (small, k) = (numbers::<f64>(200 * 5), 500);
             let term = StudentT { beta: 2.0, theta: 1.0 };
             let (directions, terms) = (numbers::<f64>(k * 5), vec![&term as &dyn Term; k]);

@@ -3,7 +3,7 @@
 //! A tile of rows by directions is summed in registers, one vector for each product, along
 //! the columns. The order of summation does not depend on the tile, so neither do the bits.
 
-use crate::Real;
+use crate::{Real, block::AHEAD, simd::prefetch};
 use pulp::{Simd, WithSimd};
 
 /// Z (`count` rows of `z_stride`) = W (`count` × `cols`, `w_stride` apart, zero past
@@ -12,6 +12,8 @@ pub(crate) struct Dots<'a, T> {
     pub x: &'a [T],
     pub x_stride: usize,
     pub rows: usize,
+    /// Rows that will be needed next, to be fetched meanwhile; as many columns, without gaps.
+    pub next: &'a [T],
     pub cols: usize,
     pub w: &'a [T],
     pub w_stride: usize,
@@ -35,7 +37,7 @@ impl<T: Real> WithSimd for Dots<'_, T> {
         assert!(self.rows <= self.z_stride && self.count * self.z_stride <= self.z.len());
         if self.count < 4 {
             // Memory is the limit: rows strictly in order.
-            self.rows::<S, 1, 1>(simd);
+            self.rows::<S, 1, 2>(simd);
         } else if S::REGISTER_COUNT >= 32 {
             self.rows::<S, 4, 4>(simd);
         } else {
@@ -45,27 +47,38 @@ impl<T: Real> WithSimd for Dots<'_, T> {
 }
 
 impl<T: Real> Dots<'_, T> {
+    /// All products, for as many directions at a time as stay in the first-level cache.
     #[inline(always)]
     fn rows<S: Simd, const R: usize, const C: usize>(&mut self, simd: S) {
-        let mut r = 0;
-        while r + R <= self.rows {
-            self.candidates::<S, R, C>(simd, r);
-            r += R;
-        }
-        while r < self.rows {
-            self.candidates::<S, 1, C>(simd, r);
-            r += 1;
+        let some = (24 << 10) / (self.cols * size_of::<T>()).max(1) / C * C;
+        for start in (0..self.count).step_by(some.max(C)) {
+            let stop = (start + some.max(C)).min(self.count);
+            let mut r = 0;
+            while r + R <= self.rows {
+                self.candidates::<S, R, C>(simd, r, start, stop);
+                r += R;
+            }
+            while r < self.rows {
+                self.candidates::<S, 1, C>(simd, r, start, stop);
+                r += 1;
+            }
         }
     }
 
     #[inline(always)]
-    fn candidates<S: Simd, const R: usize, const C: usize>(&mut self, simd: S, r: usize) {
-        let mut c = 0;
-        while c + C <= self.count {
+    fn candidates<S: Simd, const R: usize, const C: usize>(
+        &mut self,
+        simd: S,
+        r: usize,
+        start: usize,
+        stop: usize,
+    ) {
+        let mut c = start;
+        while c + C <= stop {
             self.tile::<S, R, C>(simd, r, c);
             c += C;
         }
-        while c < self.count {
+        while c < stop {
             self.tile::<S, R, 1>(simd, r, c);
             c += 1;
         }
@@ -85,8 +98,20 @@ impl<T: Real> Dots<'_, T> {
         unsafe {
             let x = self.x.as_ptr().add(r * self.x_stride);
             let w = self.w.as_ptr().add(c * self.w_stride);
+            // What to fetch meanwhile: when rows are read once and in order, what lies ahead;
+            // otherwise the last rows of the next block (the outer products ask for the
+            // others).
+            let next = match R {
+                1 => x.wrapping_byte_add(AHEAD),
+                _ if c == 0 && !self.next.is_empty() => {
+                    let row = self.rows - self.rows / R + r / R;
+                    self.next.as_ptr().wrapping_add(row * self.cols)
+                }
+                _ => x,
+            };
             let mut d = 0;
             while d < full {
+                prefetch(next.wrapping_add(d));
                 let mut xs = [zero; R];
                 for (i, xs) in xs.iter_mut().enumerate() {
                     *xs = T::load(simd, x.add(i * self.x_stride + d));

@@ -9,7 +9,9 @@
 //! same bits.
 
 mod aligned;
+mod block;
 mod dots;
+mod group;
 mod map;
 mod math;
 mod moments;

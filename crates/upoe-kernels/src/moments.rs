@@ -2,9 +2,10 @@
 //! after whitening. Both in `f64` whatever the rows are stored in.
 
 use crate::aligned::Aligned;
+use crate::block::block_rows;
 use crate::outer::{Outer, padded};
 use crate::pass::SERIAL;
-use crate::project::{block_rows, transpose};
+use crate::project::transpose;
 use crate::{Real, dots::Dots, simd::best, tree};
 use pulp::Arch;
 use rayon::prelude::*;
@@ -40,7 +41,7 @@ pub(crate) fn scatter_on<T: Real>(
 
     // A column of ones beside the others gives the first moments and the count with the
     // second moments. Few leaves, since each has a matrix of its own.
-    let (size, stride, wide) = (block_rows::<f64>(cols), padded(cols + 1), cols + 1);
+    let (size, stride, wide) = (rows_at_once(cols), padded(cols + 1), cols + 1);
     let leaf_rows = n.div_ceil(16).next_multiple_of(size).max(size);
     let leaf = |i: usize| {
         let mut sums = Aligned::<f64>::new(wide * stride);
@@ -60,7 +61,7 @@ pub(crate) fn scatter_on<T: Real>(
                 }
             }
             let m = stop - start;
-            transpose(&scaled[..m * wide], wide, &mut transposed, size);
+            transpose(&scaled, wide, wide, m, &mut transposed, size);
             // The upper triangle, in bands: a band starts at its first row's column, rounded
             // down to a whole vector.
             for top in (0..wide).step_by(BAND) {
@@ -70,6 +71,7 @@ pub(crate) fn scatter_on<T: Real>(
                     x: &x[left..],
                     x_stride: stride,
                     rows: m,
+                    next: &[],
                     cols: wide - left,
                     s: &transposed[top * size..],
                     s_stride: size,
@@ -96,6 +98,11 @@ pub(crate) fn scatter_on<T: Real>(
     }
     let first = (0..cols).map(|i| sums[i * stride + cols]).collect();
     (sums[cols * stride + cols], first, scatter)
+}
+
+/// Rows of a block: more than the pass takes, since each block goes through a whole matrix.
+fn rows_at_once(cols: usize) -> usize {
+    block_rows::<f64>(cols).max(128)
 }
 
 /// Rows of the scatter matrix computed together.
@@ -131,7 +138,7 @@ pub(crate) fn affine_on<T: Real, U: Real>(
         return Vec::new();
     }
     let (n, width, stride) = (rows.len() / cols, matrix.len() / cols, padded(cols));
-    let size = block_rows::<f64>(cols);
+    let size = rows_at_once(cols);
     let mut w = Aligned::<f64>::new(width * stride);
     for (w, from) in w.chunks_exact_mut(stride).zip(matrix.chunks_exact(cols)) {
         w[..cols].copy_from_slice(from);
@@ -149,6 +156,7 @@ pub(crate) fn affine_on<T: Real, U: Real>(
                 x,
                 x_stride: stride,
                 rows: m,
+                next: &[],
                 cols: stride,
                 w: &w[top * stride..],
                 w_stride: stride,

@@ -5,7 +5,7 @@
 //! order, whatever tile it falls into: the bits do not depend on how many candidates
 //! there are.
 
-use crate::Real;
+use crate::{Real, simd::prefetch};
 use pulp::{Simd, WithSimd};
 
 /// G (`count` rows, `g_stride` apart) += S (`count` × `rows`, `s_stride` apart) times X
@@ -14,6 +14,8 @@ pub(crate) struct Outer<'a, T> {
     pub x: &'a [T],
     pub x_stride: usize,
     pub rows: usize,
+    /// What will be needed next, to be fetched meanwhile.
+    pub next: &'a [T],
     pub cols: usize,
     pub s: &'a [T],
     pub s_stride: usize,
@@ -40,7 +42,7 @@ impl<T: Real> WithSimd for Outer<'_, T> {
         assert!((self.count - 1) * self.s_stride + self.rows <= self.s.len());
         assert!((self.count - 1) * self.g_stride + padded(self.cols) <= self.g.len());
         if S::REGISTER_COUNT >= 32 {
-            self.panels::<S, 4, 6>(simd);
+            self.panels::<S, 4, 5>(simd);
         } else {
             self.panels::<S, 4, 2>(simd);
         }
@@ -56,10 +58,15 @@ impl<T: Real> Outer<'_, T> {
             self.candidates::<S, C, V, false>(simd, d);
             d += V * lanes;
         }
-        while d + lanes <= self.cols {
-            self.candidates::<S, C, 1, false>(simd, d);
-            d += lanes;
+        let rest = (self.cols - d) / lanes;
+        match rest {
+            4 if V > 4 => self.candidates::<S, C, 4, false>(simd, d),
+            3 if V > 3 => self.candidates::<S, C, 3, false>(simd, d),
+            2 if V > 2 => self.candidates::<S, C, 2, false>(simd, d),
+            1 => self.candidates::<S, C, 1, false>(simd, d),
+            _ => {}
         }
+        d += rest * lanes;
         if d < self.cols {
             self.candidates::<S, C, 1, true>(simd, d);
         }
@@ -101,7 +108,16 @@ impl<T: Real> Outer<'_, T> {
         unsafe {
             let mut x = self.x.as_ptr().add(d);
             let s = self.s.as_ptr().add(c * self.s_stride);
+            // Tile by tile, line by line. (A prefetch of an unmapped address is harmless, but
+            // slow.)
+            let tile = d / (V * lanes) * self.count.div_ceil(C) + c / C;
+            let (mut next, step) = match self.next {
+                [] => (x, 0),
+                next => (next.as_ptr().wrapping_byte_add(64 * tile * self.rows), 64),
+            };
             for r in 0..self.rows {
+                prefetch(next);
+                next = next.wrapping_byte_add(step);
                 let mut xs = [T::splat(simd, T::default()); V];
                 for (v, xs) in xs.iter_mut().enumerate() {
                     *xs = if TAIL {

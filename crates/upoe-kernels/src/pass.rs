@@ -1,11 +1,12 @@
 //! The fused pass: projections, expert terms and gradients, block by block.
 
-use crate::outer::{Outer, padded};
-use crate::project::{Directions, block_rows};
-use crate::{Real, chunks, tree};
+use crate::group::{Group, Partial};
+use crate::outer::padded;
+use crate::project::Directions;
+use crate::{Real, chunks};
 use pulp::Arch;
 use rayon::prelude::*;
-use std::ops::Range;
+use std::sync::Mutex;
 
 /// What a candidate does with a block of its projections.
 pub trait Term: Sync {
@@ -72,8 +73,9 @@ pub(crate) fn pass_on<T: Real>(
     let parallel = n * k * (cols + 16) >= SERIAL;
 
     // Few chunks leave threads without work unless the candidates are divided, too.
-    let width = k.div_ceil(16usize.div_ceil(chunks.len().max(1))).next_multiple_of(4);
-    let width = if parallel { width.clamp(4, GROUP) } else { GROUP };
+    let threads = if parallel { rayon::current_num_threads() } else { 1 };
+    let splits = (2 * threads - 1).div_ceil(chunks.len().max(1));
+    let width = k.div_ceil(splits).next_multiple_of(8).clamp(8, GROUP);
     let group = |start: usize| {
         let stop = (start + width).min(k);
         let group = Group {
@@ -83,6 +85,7 @@ pub(crate) fn pass_on<T: Real>(
             weights,
             directions: Directions::new(&directions[start * cols..stop * cols], cols, stop - start),
             terms: &terms[start..stop],
+            spare: Mutex::default(),
         };
         group.sums(&chunks, parallel)
     };
@@ -104,96 +107,4 @@ pub(crate) fn pass_on<T: Real>(
         }
     }
     out
-}
-
-/// A group of candidates and what they pass over.
-struct Group<'a, T> {
-    arch: Arch,
-    rows: &'a [T],
-    cols: usize,
-    weights: Option<&'a [f64]>,
-    directions: Directions<T>,
-    terms: &'a [&'a dyn Term],
-}
-
-/// Sums over some rows: gradients, `padded(cols)` apart, and all terms' sums end to end.
-struct Partial {
-    gradients: Vec<f64>,
-    sums: Vec<f64>,
-}
-
-impl<T: Real> Group<'_, T> {
-    fn empty(&self) -> Partial {
-        Partial {
-            gradients: vec![0.0; self.terms.len() * padded(self.cols)],
-            sums: vec![0.0; self.terms.iter().map(|t| t.n_sums()).sum()],
-        }
-    }
-
-    fn sums(&self, chunks: &[Range<usize>], parallel: bool) -> Partial {
-        if chunks.is_empty() {
-            return self.empty();
-        }
-        let leaf = |i: usize| self.chunk(chunks[i].clone());
-        let add = |a: &mut Partial, b: Partial| {
-            tree::add(&mut a.gradients, &b.gradients);
-            tree::add(&mut a.sums, &b.sums);
-        };
-        tree::reduce(0..chunks.len(), parallel, &leaf, &add)
-    }
-
-    /// The sums over one chunk of rows.
-    fn chunk(&self, range: Range<usize>) -> Partial {
-        let Self { arch, rows, cols, weights, ref directions, terms } = *self;
-        let size = block_rows::<T>(cols);
-        let mut out = self.empty();
-        let mut z = vec![0.0; terms.len() * size];
-        let mut scaled = vec![T::default(); terms.len() * size];
-        let mut scores = vec![0.0; size];
-        let mut scratch = Vec::new();
-        for start in range.clone().step_by(size) {
-            let stop = (start + size).min(range.end);
-            let m = stop - start;
-            let x = &rows[start * cols..stop * cols];
-            let weights = weights.map(|w| &w[start..stop]);
-            directions.project(arch, x, m, &mut z, size, &mut scratch);
-            let mut sums = &mut out.sums[..];
-            for ((term, z), scaled) in
-                terms.iter().zip(z.chunks_exact(size)).zip(scaled.chunks_exact_mut(size))
-            {
-                let (own, rest) = sums.split_at_mut(term.n_sums());
-                term.block(&z[..m], weights, &mut scores[..m], own);
-                narrow(arch, &scores[..m], weights, &mut scaled[..m]);
-                sums = rest;
-            }
-            arch.dispatch(Outer {
-                x,
-                x_stride: cols,
-                rows: m,
-                cols,
-                s: &scaled,
-                s_stride: size,
-                count: terms.len(),
-                g: &mut out.gradients,
-                g_stride: padded(cols),
-            });
-        }
-        out
-    }
-}
-
-/// Weights the scores and rounds them to the rows' precision.
-fn narrow<T: Real>(arch: Arch, scores: &[f64], weights: Option<&[f64]>, to: &mut [T]) {
-    crate::simd::dispatch_on(
-        arch,
-        #[inline(always)]
-        || match weights {
-            None => to.iter_mut().zip(scores).for_each(|(to, &s)| *to = T::from_f64(s)),
-            Some(weights) => {
-                for ((to, &s), &w) in to.iter_mut().zip(scores).zip(weights) {
-                    *to = T::from_f64(s * w);
-                }
-            }
-        },
-    );
 }

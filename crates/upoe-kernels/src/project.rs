@@ -1,12 +1,13 @@
 //! Projections of a block of rows on many directions.
 
-use crate::{Real, dots::Dots, outer::Outer, outer::padded};
+use crate::block::{Block, block_rows};
+use crate::{Real, aligned::Aligned, dots::Dots, outer::Outer, outer::padded};
 use pulp::Arch;
 use rayon::prelude::*;
 
 /// Directions ready for the kernels: in the rows' precision, zero-padded.
 pub(crate) struct Directions<T> {
-    w: Vec<T>,
+    w: Aligned<T>,
     stride: usize,
     cols: usize,
     pub count: usize,
@@ -19,7 +20,7 @@ impl<T: Real> Directions<T> {
     /// From `count` directions of `cols` columns each.
     pub fn new(directions: &[f64], cols: usize, count: usize) -> Self {
         let stride = if narrow::<T>(cols) { cols } else { padded(cols) };
-        let mut w = vec![T::default(); count * stride];
+        let mut w = Aligned::new(count * stride);
         if cols > 0 {
             for (w, from) in w.chunks_exact_mut(stride).zip(directions.chunks_exact(cols)) {
                 for (w, &from) in w.iter_mut().zip(from) {
@@ -36,21 +37,22 @@ impl<T: Real> Directions<T> {
     pub fn project(
         &self,
         arch: Arch,
-        x: &[T],
-        rows: usize,
+        x: Block<T>,
         z: &mut [f64],
         z_stride: usize,
         scratch: &mut Scratch<T>,
     ) {
         let Self { ref w, stride, cols, count } = *self;
+        let Block { x, x_stride, rows, next } = x;
         if narrow::<T>(cols) {
             scratch.resize(cols * z_stride, T::default());
-            transpose(x, cols, scratch, z_stride);
+            transpose(x, x_stride, cols, rows, scratch, z_stride);
             z.fill(0.0);
             arch.dispatch(Outer {
                 x: scratch,
                 x_stride: z_stride,
                 rows: cols,
+                next,
                 cols: rows,
                 s: w,
                 s_stride: stride,
@@ -61,8 +63,9 @@ impl<T: Real> Directions<T> {
         } else {
             arch.dispatch(Dots {
                 x,
-                x_stride: cols,
+                x_stride,
                 rows,
+                next,
                 cols,
                 w,
                 w_stride: stride,
@@ -80,21 +83,21 @@ fn narrow<T>(cols: usize) -> bool {
     cols * size_of::<T>() <= 512
 }
 
-/// Rows in a block: about 256 kB, so that it stays in the second-level cache. A multiple of
-/// 16 that depends on the width of a row alone.
-pub(crate) fn block_rows<T>(cols: usize) -> usize {
-    ((1 << 18) / (cols * size_of::<T>()).max(1)).clamp(16, 256) / 16 * 16
-}
-
-/// Writes rows of `cols` as columns, `stride` apart.
-pub(crate) fn transpose<T: Copy>(x: &[T], cols: usize, to: &mut [T], stride: usize) {
-    if cols == 0 {
-        return;
-    }
-    for (i, x) in x.chunks(16 * cols).enumerate() {
+/// Writes rows as columns: `rows` × `cols`, `x_stride` apart, to `cols` × `rows`, `stride`
+/// apart.
+pub(crate) fn transpose<T: Copy>(
+    x: &[T],
+    x_stride: usize,
+    cols: usize,
+    rows: usize,
+    to: &mut [T],
+    stride: usize,
+) {
+    for start in (0..rows).step_by(16) {
+        let stop = (start + 16).min(rows);
         for d in 0..cols {
-            let to = &mut to[d * stride + 16 * i..][..x.len() / cols];
-            for (to, x) in to.iter_mut().zip(x[d..].iter().step_by(cols)) {
+            let x = x[start * x_stride + d..].iter().step_by(x_stride);
+            for (to, x) in to[d * stride + start..d * stride + stop].iter_mut().zip(x) {
                 *to = *x;
             }
         }
@@ -124,15 +127,16 @@ pub(crate) fn project_on<T: Real>(
     let directions = Directions::<T>::new(directions, cols, k);
     let size = block_rows::<T>(cols);
     let mut out = vec![0.0; n * k];
-    let block = |(z, scratch): &mut (Vec<f64>, Vec<T>), (out, x): (&mut [f64], &[T])| {
-        directions.project(arch, x, x.len() / cols, z, size, scratch);
+    let block = |space: &mut (Vec<f64>, Vec<T>, Aligned<T>), (out, x): (&mut [f64], &[T])| {
+        let (z, scratch, copy) = space;
+        directions.project(arch, Block::new(arch, x, &[], cols, copy), z, size, scratch);
         for (i, out) in out.chunks_exact_mut(k).enumerate() {
             for (out, z) in out.iter_mut().zip(z[i..].iter().step_by(size)) {
                 *out = *z;
             }
         }
     };
-    let space = || (vec![0.0; k * size], Vec::new());
+    let space = || (vec![0.0; k * size], Vec::new(), Block::space(cols, k, n));
     if n * k * cols < crate::pass::SERIAL {
         let mut space = space();
         out.chunks_mut(k * size)

@@ -37,6 +37,20 @@ pub(crate) fn dispatch_on<R>(arch: Arch, f: impl FnMut() -> R) -> R {
     arch.dispatch(Call(f))
 }
 
+/// Asks for the cache line at `at` ahead of its use, where the processor can. Any address
+/// will do: this never faults.
+#[inline(always)]
+pub(crate) fn prefetch<T>(at: *const T) {
+    #[cfg(target_arch = "x86_64")]
+    {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        // SAFETY: a prefetch reads nothing, and every x86-64 processor has it.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(at.cast()) }
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = at;
+}
+
 /// Every instruction set this machine has, the plain one included: what tests run through.
 #[cfg(test)]
 pub(crate) fn all() -> Vec<Arch> {
@@ -71,6 +85,9 @@ pub trait Lane: Copy + Default + Send + Sync + 'static {
     /// The elements that `mask` selects can be read at `at`. The others become 0.
     unsafe fn load_first<S: Simd>(simd: S, mask: Self::Mask<S>, at: *const Self)
     -> Self::Vector<S>;
+    /// # Safety
+    /// `lanes` elements can be written at `to`; no alignment is needed.
+    unsafe fn store<S: Simd>(simd: S, v: Self::Vector<S>, to: *mut Self);
     /// `a · b + c`, fused where the instruction set can.
     fn mul_add<S: Simd>(
         simd: S,
@@ -122,6 +139,11 @@ macro_rules! lane {
             ) -> Self::Vector<S> {
                 // SAFETY: the caller vouches for the selected elements.
                 unsafe { simd.$load(mask, at) }
+            }
+            #[inline(always)]
+            unsafe fn store<S: Simd>(_: S, v: Self::Vector<S>, to: *mut Self) {
+                // SAFETY: the caller vouches for `lanes` elements, the size of a vector.
+                unsafe { to.cast::<S::$v>().write_unaligned(v) }
             }
             #[inline(always)]
             fn mul_add<S: Simd>(

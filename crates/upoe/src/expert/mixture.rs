@@ -96,56 +96,59 @@ impl Term for Mixture {
         let constants: Vec<[f64; 4]> = (self.weights.iter().zip(&self.components))
             .map(|(p, c)| [p.ln() + c.ln_peak(), 1.0 / c.scale(), 1.0 / c.freedom(), c.beta()])
             .collect();
-        dispatch(|| {
-            for (i, (z, scores)) in z.chunks(C).zip(scores.chunks_mut(C)).enumerate() {
-                let n = z.len();
-                let z = lanes::load(z);
-                let mut top = [f64::NEG_INFINITY; C];
-                for ((work, c), [peak, inverse, over_nu, beta]) in
-                    work.iter_mut().zip(&self.components).zip(&constants)
-                {
+        dispatch(
+            #[inline(always)]
+            || {
+                for (i, (z, scores)) in z.chunks(C).zip(scores.chunks_mut(C)).enumerate() {
+                    let n = z.len();
+                    let z = lanes::load(z);
+                    let mut top = [f64::NEG_INFINITY; C];
+                    for ((work, c), [peak, inverse, over_nu, beta]) in
+                        work.iter_mut().zip(&self.components).zip(&constants)
+                    {
+                        for i in 0..C {
+                            let u = (z[i] - c.mu()) * inverse;
+                            let q = u * u * over_nu;
+                            let log = ln_1p(q);
+                            let term = peak - beta * log;
+                            work.u[i] = u;
+                            work.w[i] = 1.0 / (1.0 + q);
+                            work.log[i] = log;
+                            work.r[i] = term;
+                            top[i] = if term > top[i] { term } else { top[i] };
+                        }
+                    }
+                    let mut total = [0.0; C];
+                    for work in &mut *work {
+                        for i in 0..C {
+                            work.r[i] = exp(work.r[i] - top[i]);
+                            total[i] += work.r[i];
+                        }
+                    }
+                    let mut score = [0.0; C];
+                    let mut loss = [0.0; C];
+                    for (work, [_, inverse, over_nu, beta]) in work.iter_mut().zip(&constants) {
+                        let factor = 2.0 * beta * over_nu * inverse;
+                        for i in 0..C {
+                            work.r[i] /= total[i];
+                            score[i] += work.r[i] * factor * work.u[i] * work.w[i];
+                        }
+                    }
                     for i in 0..C {
-                        let u = (z[i] - c.mu()) * inverse;
-                        let q = u * u * over_nu;
-                        let log = ln_1p(q);
-                        let term = peak - beta * log;
-                        work.u[i] = u;
-                        work.w[i] = 1.0 / (1.0 + q);
-                        work.log[i] = log;
-                        work.r[i] = term;
-                        top[i] = if term > top[i] { term } else { top[i] };
+                        loss[i] = -top[i] - ln(total[i]);
+                    }
+                    scores.copy_from_slice(&score[..n]);
+                    let weights = weights.map(|w| &w[i * C..]);
+                    lanes::add(n, weights, sums, |i| [loss[i], score[i] * score[i]]);
+                    for (work, sums) in work.iter().zip(sums[2..].chunks_exact_mut(STATISTICS)) {
+                        lanes::add(n, weights, sums, |i| {
+                            let (r, w, u) = (work.r[i], work.w[i], work.u[i]);
+                            [r, r * w, r * w * u, r * w * u * u, r * work.log[i]]
+                        });
                     }
                 }
-                let mut total = [0.0; C];
-                for work in &mut *work {
-                    for i in 0..C {
-                        work.r[i] = exp(work.r[i] - top[i]);
-                        total[i] += work.r[i];
-                    }
-                }
-                let mut score = [0.0; C];
-                let mut loss = [0.0; C];
-                for (work, [_, inverse, over_nu, beta]) in work.iter_mut().zip(&constants) {
-                    let factor = 2.0 * beta * over_nu * inverse;
-                    for i in 0..C {
-                        work.r[i] /= total[i];
-                        score[i] += work.r[i] * factor * work.u[i] * work.w[i];
-                    }
-                }
-                for i in 0..C {
-                    loss[i] = -top[i] - ln(total[i]);
-                }
-                scores.copy_from_slice(&score[..n]);
-                let weights = weights.map(|w| &w[i * C..]);
-                lanes::add(n, weights, sums, |i| [loss[i], score[i] * score[i]]);
-                for (work, sums) in work.iter().zip(sums[2..].chunks_exact_mut(STATISTICS)) {
-                    lanes::add(n, weights, sums, |i| {
-                        let (r, w, u) = (work.r[i], work.w[i], work.u[i]);
-                        [r, r * w, r * w * u, r * w * u * u, r * work.log[i]]
-                    });
-                }
-            }
-        });
+            },
+        );
     }
 }
 
@@ -283,8 +286,8 @@ impl Marginal for Mixture {
         })
     }
 
-    fn absorbs_scale(&self) -> bool {
-        self.components.iter().all(Marginal::absorbs_scale)
+    fn fixes_norm(&self) -> bool {
+        self.components.iter().all(Marginal::fixes_norm)
     }
 
     fn at_bound(&self) -> Option<&'static str> {

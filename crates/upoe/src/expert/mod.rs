@@ -115,8 +115,11 @@ pub trait Marginal: Term + Clone {
     /// The density of −Z, where what is held allows it.
     fn mirrored(&self) -> Option<Self>;
 
-    /// Whether rescaling z by a factor stays within the family and what is held.
-    fn absorbs_scale(&self) -> bool;
+    /// Whether the norm of a direction can stay at 1: the expert takes up any scale of z, or is
+    /// defined for z of unit variance. Otherwise (held locations) the norm is learned too.
+    fn fixes_norm(&self) -> bool {
+        true
+    }
 
     /// Which lower bound of learning this expert lies at.
     fn at_bound(&self) -> Option<&'static str> {
@@ -244,8 +247,8 @@ impl Marginal for Expert {
     fn mirrored(&self) -> Option<Self> {
         each!(self, e => e.mirrored().map(Into::into))
     }
-    fn absorbs_scale(&self) -> bool {
-        each!(self, e => e.absorbs_scale())
+    fn fixes_norm(&self) -> bool {
+        each!(self, e => e.fixes_norm())
     }
     fn at_bound(&self) -> Option<&'static str> {
         each!(self, e => e.at_bound())

@@ -1,12 +1,12 @@
 //! The generalised Student-t expert, equation (24).
 
-use super::{Marginal, Parameter, Shape, bounds, lanes, normal};
+use super::{Marginal, Parameter, Shape, bounds, normal};
 use crate::error::{Result, invalid};
 use rand::{Rng, RngExt};
 use rand_distr::{Distribution, Gamma as GammaDistribution, StandardNormal};
 use serde::{Deserialize, Serialize};
 use special::{Beta as _, Gamma as _};
-use upoe_kernels::{Term, dispatch, ln_1p};
+use upoe_kernels::{Term, ln_1p, map_sums};
 
 /// T(z) = Γ(β) θ / (Γ(β − ½) √2π) · (1 + ½ θ² (z − μ)²)^(−β)   (24)
 ///
@@ -214,31 +214,22 @@ impl Term for StudentT {
     }
 
     fn block(&self, z: &[f64], weights: Option<&[f64]>, scores: &mut [f64], sums: &mut [f64]) {
-        let (inverse, over_nu) = (1.0 / self.scale, 1.0 / self.freedom);
+        let (mu, inverse, over_nu) = (self.location, 1.0 / self.scale, 1.0 / self.freedom);
         let factor = (self.freedom + 1.0) / self.freedom / self.scale;
-        dispatch(|| {
-            for (i, (z, scores)) in
-                z.chunks(lanes::CHUNK).zip(scores.chunks_mut(lanes::CHUNK)).enumerate()
-            {
-                let n = z.len();
-                let mut u = lanes::load(z);
-                let (mut w, mut log, mut score) =
-                    ([0.0; lanes::CHUNK], [0.0; lanes::CHUNK], [0.0; lanes::CHUNK]);
-                for k in 0..lanes::CHUNK {
-                    u[k] = (u[k] - self.location) * inverse;
-                    let q = u[k] * u[k] * over_nu;
-                    w[k] = 1.0 / (1.0 + q);
-                    log[k] = ln_1p(q);
-                    score[k] = factor * u[k] * w[k];
-                }
-                scores.copy_from_slice(&score[..n]);
-                let weights = weights.map(|w| &w[i * lanes::CHUNK..]);
-                lanes::add(n, weights, sums, |k| {
-                    let wu = w[k] * u[k];
-                    [score[k] * score[k], 1.0, w[k], wu, wu * u[k], log[k]]
-                });
-            }
-        });
+        map_sums(
+            z,
+            weights,
+            scores,
+            sums,
+            #[inline(always)]
+            move |z| {
+                let u = (z - mu) * inverse;
+                let q = u * u * over_nu;
+                let w = 1.0 / (1.0 + q);
+                let score = factor * u * w;
+                (score, [score * score, 1.0, w, w * u, w * u * u, ln_1p(q)])
+            },
+        );
     }
 }
 
@@ -360,7 +351,7 @@ impl Marginal for StudentT {
         free.then(|| self.changed(-self.location, self.scale, self.freedom))
     }
 
-    fn absorbs_scale(&self) -> bool {
+    fn fixes_norm(&self) -> bool {
         !self.hold_mu || self.location == 0.0
     }
 

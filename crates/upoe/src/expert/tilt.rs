@@ -102,22 +102,25 @@ impl Tilt {
         let nodes = &basis().nodes;
         let mut p = vec![0.0; nodes.len()];
         let (mut total, mut mean, mut square) = (0.0, [0.0; FUNCTIONS], [0.0; FUNCTIONS]);
-        let top = dispatch(|| {
-            for (p, (z, _, values)) in p.iter_mut().zip(nodes) {
-                *p = dot(&self.coefficients, values) - 0.5 * z * z - normal::HALF_LN_TAU;
-            }
-            let top = p.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-            p.iter_mut().for_each(|p| *p = exp(*p - top));
-            for (p, (_, w, values)) in p.iter().zip(nodes) {
-                let p = p * w;
-                total += p;
-                for k in 0..FUNCTIONS {
-                    mean[k] += p * values[k];
-                    square[k] += p * values[k] * values[k];
+        let top = dispatch(
+            #[inline(always)]
+            || {
+                for (p, (z, _, values)) in p.iter_mut().zip(nodes) {
+                    *p = dot(&self.coefficients, values) - 0.5 * z * z - normal::HALF_LN_TAU;
                 }
-            }
-            top
-        });
+                let top = p.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+                p.iter_mut().for_each(|p| *p = exp(*p - top));
+                for (p, (_, w, values)) in p.iter().zip(nodes) {
+                    let p = p * w;
+                    total += p;
+                    for k in 0..FUNCTIONS {
+                        mean[k] += p * values[k];
+                        square[k] += p * values[k] * values[k];
+                    }
+                }
+                top
+            },
+        );
         self.ln_z = top;
         for (Tail { moments: [t0, t1, t2], .. }, lines) in self.tails() {
             total += t0;
@@ -234,13 +237,16 @@ impl Term for Tilt {
                 power *= v;
             }
         }
-        dispatch(|| {
-            for (i, chunk) in scores.chunks(lanes::CHUNK).enumerate() {
-                let score = lanes::load(chunk);
-                let weights = weights.map(|w| &w[i * lanes::CHUNK..]);
-                lanes::add(chunk.len(), weights, sums, |k| [score[k] * score[k]]);
-            }
-        });
+        dispatch(
+            #[inline(always)]
+            || {
+                for (i, chunk) in scores.chunks(lanes::CHUNK).enumerate() {
+                    let score = lanes::load(chunk);
+                    let weights = weights.map(|w| &w[i * lanes::CHUNK..]);
+                    lanes::add(chunk.len(), weights, sums, |k| [score[k] * score[k]]);
+                }
+            },
+        );
     }
 }
 
@@ -367,10 +373,6 @@ impl Marginal for Tilt {
         let mirrored: Vec<f64> =
             self.coefficients.iter().zip(&basis().functions).map(flip).collect();
         Some(Tilt::build(&mirrored, self.roughness))
-    }
-
-    fn absorbs_scale(&self) -> bool {
-        false
     }
 }
 

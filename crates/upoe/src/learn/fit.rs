@@ -140,10 +140,12 @@ pub enum Notice {
         /// Which expert, from 0.
         expert: usize,
     },
-    /// The null rule was asked beyond its table.
+    /// The null rule was asked beyond its simulated table.
     Extrapolated {
         /// Rows over free dimensions.
         rows_per_dimension: f64,
+        /// Free dimensions.
+        dimensions: usize,
     },
 }
 
@@ -172,9 +174,9 @@ impl fmt::Display for Notice {
                     expert + 1
                 )
             }
-            Notice::Extrapolated { rows_per_dimension } => write!(
+            Notice::Extrapolated { rows_per_dimension, dimensions } => write!(
                 f,
-                "{rows_per_dimension:.2} rows a dimension lie outside the simulated table of the null rule: p-values follow its asymptotic form"
+                "{rows_per_dimension:.1} rows a dimension in {dimensions} dimensions lie outside the simulated table of the null rule: p-values follow its asymptotic form"
             ),
         }
     }
@@ -360,7 +362,7 @@ fn run<T: upoe_kernels::Real>(
     }
     let stop = learn(&mut context, &mut state)?;
     canonical(&mut state, &whitening);
-    let notices = notices(&whitening, &state, &train, settings);
+    let notices = notices(&whitening, &state, &train);
     let (directions, experts) =
         state.experts.iter().map(|e| (e.direction.clone(), e.expert.clone())).unzip();
     Ok(Fit { model: Model::new(whitening, directions, experts)?, state, stop, notices })
@@ -418,12 +420,7 @@ fn canonical(state: &mut State, whitening: &Whitening) {
     }
 }
 
-fn notices(
-    whitening: &Whitening,
-    state: &State,
-    train: &dyn Engine,
-    settings: &Settings,
-) -> Vec<Notice> {
+fn notices(whitening: &Whitening, state: &State, train: &dyn Engine) -> Vec<Notice> {
     let mut notices = Vec::new();
     if whitening.rest == Rest::Degenerate {
         let constant =
@@ -439,9 +436,15 @@ fn notices(
             notices.push(Notice::Iterations { expert });
         }
     }
-    let rows_per_dimension = train.weight() / train.dims() as f64;
-    if settings.stop_rule() == Stop::Null && !super::null::covers(train.weight(), train.dims()) {
-        notices.push(Notice::Extrapolated { rows_per_dimension });
+    // The first expert faces the most dimensions, the last the fewest.
+    let judged = |e: &&Learned| e.p_value.is_some();
+    for (j, learned) in state.experts.iter().enumerate().filter(|(_, e)| judged(e)) {
+        let (weight, dims) = (train.weight(), train.dims() - j);
+        if !super::null::covers(&learned.expert, weight, dims) {
+            let rows_per_dimension = weight / dims as f64;
+            notices.push(Notice::Extrapolated { rows_per_dimension, dimensions: dims });
+            break;
+        }
     }
     notices
 }

@@ -12,5 +12,5 @@ mod search;
 mod settings;
 mod stop;
 
-pub use fit::{Event, Fit, Learned, Notice, Observer, PathPoint, State, StopReason, fit, fit_with};
+pub use fit::{Event, Fit, Learned, Notice, PathPoint, State, StopReason, fit, fit_with};
 pub use settings::{Learner, ParallelStart, Precision, Recipe, Settings, Stop};

@@ -107,7 +107,7 @@ impl<'a> Problem<'a> {
 
     /// In the oblique geometry a norm matters only where the expert cannot take it up.
     fn norm_is_free(&self, expert: &Expert) -> bool {
-        self.geometry == Geometry::Oblique && !expert.absorbs_scale()
+        self.geometry == Geometry::Oblique && !expert.fixes_norm()
     }
 
     fn slots(&self, templates: &[Expert]) -> Vec<Slot> {
@@ -232,15 +232,32 @@ impl<'a> Problem<'a> {
         found: &Evaluation,
     ) -> Precondition {
         let weight = self.engine.weight();
-        let mut curvature = vec![2.0; found.gradient.len()];
-        for ((slot, c), sums) in self.slots(templates).into_iter().zip(set).zip(&found.sums) {
-            // ⟨E″⟩ − ⟨E′z⟩ on the sphere, with ⟨E′²⟩ for ⟨E″⟩: they agree where the expert fits.
+        let slots = self.slots(templates);
+        let mut diagonal = vec![2.0; found.gradient.len()];
+        let mut heights = Vec::with_capacity(set.len());
+        for ((slot, c), sums) in slots.iter().zip(set).zip(&found.sums) {
+            // ⟨E″⟩ on the unit direction, with ⟨E′²⟩ for it: they agree where the expert fits.
             let square = dot(&c.direction, &c.direction);
-            let by_w = c.expert.mean_square_score(&sums.statistics, weight) * square - 1.0;
-            curvature[slot.direction].fill(by_w.max(0.1));
-            curvature[slot.expert].copy_from_slice(&c.expert.curvature(&sums.statistics, weight));
+            let height = c.expert.mean_square_score(&sums.statistics, weight) * square;
+            diagonal[slot.direction.clone()].fill((height - 1.0).max(0.1));
+            diagonal[slot.expert.clone()]
+                .copy_from_slice(&c.expert.curvature(&sums.statistics, weight));
+            heights.push(height);
         }
-        Box::new(move |v| v.iter().zip(&curvature).map(|(v, c)| v / c).collect())
+        if set.len() == 1 {
+            return Box::new(move |v| v.iter().zip(&diagonal).map(|(v, c)| v / c).collect());
+        }
+        let directions: Vec<Vec<f64>> = set.iter().map(|c| unit(&c.direction)).collect();
+        let together = Together { span: orthonormal(&directions), directions, heights };
+        let ranges: Vec<Range<usize>> = slots.into_iter().map(|s| s.direction).collect();
+        Box::new(move |v| {
+            let mut out: Vec<f64> = v.iter().zip(&diagonal).map(|(v, c)| v / c).collect();
+            let rows: Vec<&[f64]> = ranges.iter().map(|r| &v[r.clone()]).collect();
+            for (range, row) in ranges.iter().zip(together.solve(&rows)) {
+                out[range.clone()].copy_from_slice(&row);
+            }
+            out
+        })
     }
 
     /// What the Gaussian rest and the volume factor add to the change in ⟨−ln p⟩, and its
@@ -307,6 +324,51 @@ impl<'a> Problem<'a> {
         let mut found = self.evaluate(&[vec![at.clone()]]);
         found.pop().map_or((f64::NAN, Vec::new()), |f| (f.value, f.gradient))
     }
+}
+
+/// The Hessian of the likelihood in all directions at once, as if projections were
+/// independent. Moving direction i by Σⱼ εᵢⱼ wⱼ + oᵢ, with oᵢ outside all directions, changes
+/// the loss to second order by ½ Σ hᵢ(εᵢⱼ² + ‖oᵢ‖²) with hᵢ = ⟨E″⟩, and −½ ln|WWᵀ| by
+/// Σ_{i<j} εᵢⱼεⱼᵢ − ½ Σ ‖oᵢ‖². So pairs (εᵢⱼ, εⱼᵢ) have the 2 × 2 blocks that Picard uses for
+/// J = D, and outside the directions the curvature is hᵢ − 1.
+struct Together {
+    directions: Vec<Vec<f64>>,
+    span: Vec<Vec<f64>>,
+    heights: Vec<f64>,
+}
+
+impl Together {
+    fn solve(&self, rows: &[&[f64]]) -> Vec<Vec<f64>> {
+        let (n, h) = (rows.len(), &self.heights);
+        let along = |i: usize, j: usize| dot(rows[i], &self.directions[j]);
+        let by = Mat::from_fn(n, n, along);
+        let step = |i: usize, j: usize| {
+            // Shifted, where needed, to a smallest eigenvalue of 0.1.
+            let (a, b) = (h[i], h[j]);
+            let smallest = 0.5 * (a + b - ((a - b).powi(2) + 4.0).sqrt());
+            let shift = (0.1 - smallest).max(0.0);
+            let (a, b) = (a + shift, b + shift);
+            (b * by[(i, j)] - by[(j, i)]) / (a * b - 1.0)
+        };
+        (0..n)
+            .map(|i| {
+                let mut out = rows[i].to_vec();
+                remove(&self.span, &mut out);
+                let outside = (h[i] - 1.0).max(0.1);
+                out.iter_mut().for_each(|o| *o /= outside);
+                for j in (0..n).filter(|&j| j != i) {
+                    let e = step(i, j);
+                    out.iter_mut().zip(&self.directions[j]).for_each(|(o, w)| *o += e * w);
+                }
+                out
+            })
+            .collect()
+    }
+}
+
+fn unit(w: &[f64]) -> Vec<f64> {
+    let norm = dot(w, w).sqrt();
+    w.iter().map(|x| x / norm).collect()
 }
 
 const HALF_LN_TAU: f64 = 0.918_938_533_204_672_8;

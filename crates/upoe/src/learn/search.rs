@@ -4,7 +4,7 @@ use super::problem::{Geometry, Problem, Start};
 use super::settings::Settings;
 use crate::engine::{Candidate, Engine};
 use crate::error::Result;
-use crate::expert::{Family, Marginal};
+use crate::expert::Marginal;
 use crate::model::dot;
 use crate::random::{self, Use};
 use rand::RngExt;
@@ -160,12 +160,4 @@ pub fn choose(families: Vec<Vec<Found>>, weight: f64) -> Option<Found> {
     let score = |f: &Found| -f.q - price(f.candidate.expert.degrees_of_freedom(), weight);
     let best = families.into_iter().filter_map(|f| f.into_iter().next());
     best.max_by(|a, b| score(a).total_cmp(&score(b)))
-}
-
-/// The family of a find.
-impl Found {
-    /// The expert's family.
-    pub fn family(&self) -> Family {
-        self.candidate.expert.family()
-    }
 }

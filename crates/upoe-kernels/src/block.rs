@@ -1,0 +1,78 @@
+//! Blocks of rows, small enough to stay in the cache while they are used.
+
+use crate::{Real, aligned::Aligned, outer::padded, simd::prefetch};
+use pulp::{Arch, Simd, WithSimd};
+
+/// Rows in a block: about 128 kB, so that it stays in the second-level cache. A multiple of
+/// 16 that depends on the width of a row alone.
+pub(crate) fn block_rows<T>(cols: usize) -> usize {
+    ((1 << 17) / (cols * size_of::<T>()).max(1)).clamp(16, 256) / 16 * 16
+}
+
+/// A block of rows, `x_stride` apart.
+#[derive(Clone, Copy)]
+pub(crate) struct Block<'a, T> {
+    pub x: &'a [T],
+    pub x_stride: usize,
+    pub rows: usize,
+    /// The rows that come after it in memory.
+    pub next: &'a [T],
+}
+
+impl<'a, T: Real> Block<'a, T> {
+    /// The rows `x` where they are, or, for many candidates, an aligned copy: that reads
+    /// memory strictly in order, and pays for itself since the kernels read rows many times.
+    pub fn new(
+        arch: Arch,
+        x: &'a [T],
+        next: &'a [T],
+        cols: usize,
+        copy: &'a mut Aligned<T>,
+    ) -> Self {
+        let rows = x.len() / cols;
+        if copy.is_empty() {
+            return Self { x, x_stride: cols, rows, next };
+        }
+        let x_stride = padded(cols);
+        arch.dispatch(Copy { x, cols, to: copy, stride: x_stride });
+        Self { x: copy, x_stride, rows, next }
+    }
+
+    /// Space for [`Block::new`] to copy to, if it should, for `count` candidates
+    /// and at most `rows` rows.
+    pub fn space(cols: usize, count: usize, rows: usize) -> Aligned<T> {
+        let rows = rows.min(block_rows::<T>(cols));
+        Aligned::new(if count < 4 { 0 } else { rows * padded(cols) })
+    }
+}
+
+/// Copies rows of `cols` to rows of `stride`.
+struct Copy<'a, T> {
+    x: &'a [T],
+    cols: usize,
+    to: &'a mut [T],
+    stride: usize,
+}
+
+impl<T: Real> WithSimd for Copy<'_, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) {
+        let lanes = T::lanes::<S>();
+        let rows = self.to.chunks_exact_mut(self.stride).zip(self.x.chunks_exact(self.cols));
+        for (to, x) in rows {
+            let full = self.cols - self.cols % lanes;
+            for d in (0..full).step_by(lanes) {
+                prefetch(x.as_ptr().wrapping_add(d).wrapping_byte_add(AHEAD));
+                // SAFETY: d + lanes ≤ cols, the length of `x`, and cols ≤ stride, that of
+                // `to`.
+                unsafe { T::store(simd, T::load(simd, x.as_ptr().add(d)), to.as_mut_ptr().add(d)) };
+            }
+            to[full..self.cols].copy_from_slice(&x[full..]);
+        }
+    }
+}
+
+/// How far a stream of rows asks for memory in advance, in bytes.
+pub(crate) const AHEAD: usize = 2048;

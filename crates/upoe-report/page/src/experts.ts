@@ -1,0 +1,128 @@
+// Each expert: what it found, its histogram, its loadings and how well it fits.
+
+import { barChart, largest } from "./bars";
+import { type Data, floats } from "./data";
+import { h, segments } from "./dom";
+import { histogram } from "./histogram";
+import { exact, probability } from "./number";
+import { pixelPicture } from "./pixels";
+import { quantilePlot } from "./qq";
+import type { Store } from "./store";
+
+/** Experts drawn at once; the others follow on request. */
+const FIRST = 12;
+
+export function experts(data: Data, store: Store): HTMLElement {
+  const all = data.page.experts;
+  const list = h("div", { class: "experts" });
+  const add = (from: number, to: number): void => {
+    for (let k = from; k < to; k++) list.append(card(data, store, k));
+  };
+  if (all.length <= FIRST + 3) add(0, all.length);
+  else {
+    add(0, FIRST);
+    const more = h("button", { type: "button", class: "more", click: () => {
+      more.remove();
+      add(FIRST, all.length);
+      list.querySelector<HTMLElement>(`#expert-${FIRST + 1}`)?.focus();
+    } }, `Show the other ${all.length - FIRST} experts`);
+    return h("div", {}, list, more);
+  }
+  return list;
+}
+
+function card(data: Data, store: Store, k: number): HTMLElement {
+  const expert = data.page.experts[k];
+  const quantity = data.projections[k];
+  const facts: [string, string][] = [
+    ["gain", `${exact(expert.q === null ? null : -expert.q)} nats`],
+    ...(expert.p_value === null ? [] : [["p-value", probability(expert.p_value)] as [string, string]]),
+    ...(expert.negentropy === null ? [] : [["negentropy", `${exact(expert.negentropy)} nats`] as [string, string]]),
+    ...expert.parameters.map(({ name, value, note }) => [name, `${exact(value)}${note ? ` (${note})` : ""}`] as [string, string]),
+  ];
+  const definitions = h("dl", { class: "facts" });
+  for (const [name, value] of facts) definitions.append(h("div", {}, h("dt", {}, name), h("dd", {}, value)));
+  return h(
+    "article",
+    { class: "expert", id: `expert-${k + 1}`, tabindex: -1, "aria-label": `Expert ${k + 1}` },
+    h(
+      "header",
+      {},
+      h("h3", {}, `Expert ${k + 1}`, h("span", { class: "kind" }, expert.kind)),
+      h("p", { class: "words" }, expert.words.replace(/ %/g, "\u00a0%")),
+      definitions,
+    ),
+    h(
+      "div",
+      { class: "pictures" },
+      histogram(
+        { title: "Projection", of: `of expert ${k + 1}`, quantity, bins: expert.histogram, curve: expert.curve, axis: `${quantity.label}, standard deviations` },
+        store,
+      ).root,
+      weights(data, store, k),
+      quantilePlot(expert, `of expert ${k + 1}`).root,
+    ),
+  );
+}
+
+/** Loadings and pattern, as bars or as images. */
+function weights(data: Data, store: Store, k: number): HTMLElement {
+  const { experts: all, summary, image } = data.page;
+  const expert = all[k];
+  const loadings = floats(expert.loadings);
+  const pattern = floats(expert.pattern);
+  let kind: "loadings" | "pattern" = image ? "pattern" : "loadings";
+  let most = 10;
+  const spread = summary.columns.map((column) => column.standard_deviation ?? 1);
+  const bars = () => {
+    const values = summary.columns.map((column, c) => ({
+      label: column.name,
+      value: kind === "loadings" ? loadings[c] * spread[c] : spread[c] ? pattern[c] / spread[c] : 0,
+    }));
+    const sorted = values.sort((a, b) => Math.abs(b.value) - Math.abs(a.value));
+    return most < sorted.length ? largest(sorted, most).slice(0, most) : sorted;
+  };
+  const of = `of expert ${k + 1}`;
+  const picture = image
+    ? pixelPicture("Columns", of, () => (kind === "loadings" ? loadings : pattern), image, true, store)
+    : barChart({ title: "Columns", of, class: "weights-chart", bars });
+  const legend = h("p", { class: "fine" });
+  const explain = (): void => {
+    const z = data.projections[k].label;
+    if (image) legend.textContent = kind === "loadings" ? `What each pixel does to ${z}: orange raises it, blue lowers it.` : `How each pixel moves with ${z}: orange rises, blue falls.`;
+    else legend.textContent =
+      kind === "loadings"
+        ? `What a change of one standard deviation in the column does to ${data.projections[k].label}.`
+        : `How far the column moves, in standard deviations, when ${data.projections[k].label} moves by one.`;
+  };
+  explain();
+  const rest = summary.columns.length - most;
+  const more =
+    !image && rest > 0
+      ? h("button", { type: "button", class: "quiet", click: () => {
+          most = summary.columns.length;
+          more?.remove();
+          picture.redraw();
+        } }, `Show the other ${rest} columns`)
+      : null;
+  return h(
+    "div",
+    { class: "weights" },
+    picture.root,
+    more,
+    segments(
+      `Bars of expert ${k + 1}`,
+      [
+        { value: "loadings", label: "Loadings", hint: "what the column does to the projection" },
+        { value: "pattern", label: "Pattern", hint: "what the projection does to the column" },
+      ],
+      kind,
+      (value) => {
+        kind = value as typeof kind;
+        explain();
+        picture.redraw();
+      },
+    ),
+    legend,
+  );
+}

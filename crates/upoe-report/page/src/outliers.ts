@@ -1,0 +1,125 @@
+// The least probable rows, and what makes each of them improbable.
+
+import { barChart, largest } from "./bars";
+import { type Data, floats } from "./data";
+import { h } from "./dom";
+import { binned, histogram } from "./histogram";
+import { extent, show, signed } from "./number";
+import { pixelPicture } from "./pixels";
+import type { Outlier, Real } from "./schema";
+import type { Store } from "./store";
+
+export function outliers(data: Data, store: Store): HTMLElement {
+  const values = data.logDensity.values();
+  const drawn = data.logDensity.samples?.() ?? new Float32Array();
+  const [low, high] = extent(values, drawn);
+  const list = data.page.outliers;
+  return h(
+    "div",
+    {},
+    histogram(
+      {
+        title: "ln p of every row",
+        note: list.length ? "triangles mark the rows below" : undefined,
+        quantity: data.logDensity,
+        bins: binned(values, Math.min(60, Math.max(12, Math.round(Math.sqrt(values.length) * 2))), low, high),
+        axis: "ln p, nats",
+        marks: list.flatMap((outlier) => (outlier.log_density === null ? [] : [outlier.log_density])),
+        height: 200,
+      },
+      store,
+    ).root,
+    list.length
+      ? h("ol", { class: "outliers" }, ...list.map((outlier) => card(data, store, outlier)))
+      : h("p", {}, "No rows are listed."),
+  );
+}
+
+function rarity(tail: Real): string {
+  if (tail === null) return "";
+  if (tail >= 0.1) return `${show(100 * tail, 2)} % of rows drawn from the model are less probable`;
+  return `about 1 in ${show(1 / Math.max(tail, 1e-12), 2)} rows drawn from the model is less probable`;
+}
+
+function card(data: Data, store: Store, outlier: Outlier): HTMLElement {
+  const { summary, image } = data.page;
+  const row = outlier.position;
+  const number = data.number[row];
+  const cells = floats(outlier.values);
+  const totals = floats(outlier.columns);
+  const split = outlier.split.map(floats);
+  let part = -1;
+  const parts = [
+    ...outlier.experts.map((value, k) => ({ label: `expert ${k + 1}`, value: value ?? NaN, at: k })),
+    { label: "Gaussian rest", value: outlier.rest ?? NaN, at: outlier.experts.length },
+  ];
+  const shown = parts.length > 9 ? [...parts].sort((a, b) => Math.abs(b.value) - Math.abs(a.value)).slice(0, 8) : parts;
+  const byColumn = image
+    ? pixelPicture("By pixel", `of row ${number}`, () => (part < 0 ? totals : split[shown[part].at]), image, true, store)
+    : barChart({
+    title: "By column",
+    of: `of row ${number}`,
+    class: "moves",
+    bars: () => {
+      const source = part < 0 ? totals : split[shown[part].at];
+      return largest(
+        summary.columns.map((column, c) => ({ label: column.name, value: source[c] ?? 0, note: `value ${show(cells[c])}, mean ${show(column.mean)}` })),
+        8,
+      );
+    },
+  });
+  const focus = h("p", { class: "fine" });
+  const explain = (): void => {
+    focus.textContent = split.length
+      ? part < 0
+        ? "Press an expert to see its split over the columns."
+        : `The columns now show ${shown[part].label} alone; press it again for the whole.`
+      : "";
+  };
+  explain();
+  const byExpert = barChart({
+    title: "By expert",
+    of: `of row ${number}`,
+    class: "moves",
+    bars: () => shown,
+    press: split.length
+      ? (index) => {
+          part = part === index ? -1 : index;
+          explain();
+          byExpert.redraw();
+          byColumn.redraw();
+        }
+      : undefined,
+    pressed: () => part,
+  });
+  const button = h("button", { type: "button", class: "quiet", click: () => store.select((i) => i === row, store.mask[row] ? "remove" : "add") }, "Select");
+  const item = h(
+    "li",
+    { class: "outlier", "data-row": number },
+    h(
+      "header",
+      {},
+      h("h3", {}, `Row ${number}`),
+      button,
+      h("p", { class: "words" }, ...data.texts.slice(0, 3).flatMap((text) => [h("span", { class: "chip" }, text.levels[text.codes()[row]] ?? "–"), " "])),
+      h("p", {}, h("strong", {}, `ln p = ${show(outlier.log_density, 4)}`), outlier.tail === null ? "" : `, ${rarity(outlier.tail)}`),
+      h("p", { class: "fine" }, `${show(outlier.baseline, 4)} at the data's mean, ${signed(sum(parts), 2)} from there`),
+    ),
+    outlier.experts.length ? byExpert.root : null,
+    outlier.experts.length && split.length ? focus : null,
+    image
+      ? h("div", { class: "pair" }, pixelPicture("Image", `of row ${number}`, () => cells, image, false, store).root, byColumn.root)
+      : byColumn.root,
+  );
+  store.on(["selection"], () => {
+    const on = store.mask[row] === 1;
+    item.classList.toggle("selected", on);
+    button.textContent = on ? "Unselect" : "Select";
+    button.setAttribute("aria-pressed", String(on));
+  });
+  item.addEventListener("pointerenter", () => store.setHover(row));
+  item.addEventListener("pointerleave", () => store.setHover(-1));
+  return item;
+}
+
+const sum = (parts: { value: number }[]): number => parts.reduce((total, { value }) => total + value, 0);

@@ -1,0 +1,105 @@
+// The JSON block, as `Page` in ../../src/page.rs writes it.
+
+/** A number that Rust may have found not finite. */
+export type Real = number | null;
+/** Base64 of little-endian f32. */
+export type Floats = string;
+/** Base64 of little-endian unsigned integers of `width` bytes. */
+export interface Codes {
+  width: 1 | 2 | 4;
+  data: string;
+}
+
+export interface Page {
+  title: string;
+  summary: Summary;
+  path: GainPath;
+  experts: Expert[];
+  rows: Rows;
+  samples: Samples | null;
+  outliers: Outlier[];
+  image: { height: number; width: number } | null;
+}
+
+export interface Summary {
+  headline: string;
+  rows: number;
+  holdout_rows: number;
+  columns: { name: string; mean: Real; standard_deviation: Real }[];
+  dims: number;
+  stop_reason: string;
+  seconds: Real;
+  log_likelihood: Likelihood;
+  log_density: Likelihood;
+  settings: { name: string; value: string }[];
+  version: string;
+  notices: string[];
+}
+
+export interface Likelihood {
+  train: Real;
+  gaussian_train: Real;
+  holdout: { mean: Real; standard_error: Real } | null;
+  gaussian_holdout: Real;
+}
+
+export interface GainPath {
+  train: Real[];
+  holdout: Real[] | null;
+  penalised: Real[] | null;
+  optimum: number;
+  rule: string;
+}
+
+export interface Expert {
+  kind: string;
+  words: string;
+  parameters: { name: string; value: Real; note: string | null }[];
+  q: Real;
+  p_value: Real;
+  negentropy: Real;
+  histogram: Histogram;
+  curve: { from: number; to: number; fitted: Floats; gaussian: Floats; components: Floats[] };
+  quantiles: { model: Floats; data: Floats; low: Floats; high: Floats };
+  loadings: Floats;
+  pattern: Floats;
+}
+
+export interface Histogram {
+  from: number;
+  width: number;
+  counts: number[];
+}
+
+export interface Rows {
+  total: number;
+  number: Codes;
+  log_density: Floats;
+  projections: Floats[];
+  clusters: { expert: number; groups: number; labels: Codes }[];
+  columns: Column[];
+}
+
+export interface Column {
+  name: string;
+  modelled: number | null;
+  values: { type: "number"; values: Floats } | { type: "text"; levels: string[]; codes: Codes };
+}
+
+export interface Samples {
+  log_density: Floats;
+  projections: Floats[];
+  columns: Floats[];
+}
+
+export interface Outlier {
+  position: number;
+  log_density: Real;
+  tail: Real;
+  baseline: Real;
+  experts: Real[];
+  rest: Real;
+  columns: Floats;
+  split: Floats[];
+  values: Floats;
+}

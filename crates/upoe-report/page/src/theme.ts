@@ -1,0 +1,30 @@
+// Light and dark: the system's choice until the reader makes one.
+
+import { h } from "./dom";
+import type { Store } from "./store";
+
+export function theme(store: Store): HTMLButtonElement {
+  const root = document.documentElement;
+  const system = matchMedia("(prefers-color-scheme: dark)");
+  let chosen: string | null = null;
+  const apply = (name: string): void => {
+    root.dataset.theme = name;
+    button.textContent = name === "dark" ? "Light" : "Dark";
+    button.setAttribute("aria-label", `Switch to ${name === "dark" ? "light" : "dark"} colours`);
+    store.tell("theme");
+  };
+  const current = (): string => chosen ?? (system.matches ? "dark" : "light");
+  const button = h("button", { type: "button", class: "theme", click: () => {
+    chosen = current() === "dark" ? "light" : "dark";
+    apply(chosen);
+  } });
+  system.addEventListener("change", () => apply(current()));
+  // Paper is white: pictures are redrawn in light colours before it is printed.
+  addEventListener("beforeprint", () => {
+    apply("light");
+    store.flush();
+  });
+  addEventListener("afterprint", () => apply(current()));
+  apply(current());
+  return button;
+}

@@ -1,0 +1,96 @@
+// Hostile text is text; explanations add up; pictures can be saved.
+
+import { readFileSync } from "node:fs";
+import { expect, floats, open, settle, test } from "./support";
+
+test("hostile names and cells come out as text", async ({ page: tab }) => {
+  const page = await open(tab, "hostile");
+  const hostile = page.title;
+  expect(hostile).toContain("</script><img src=x onerror=");
+  await expect(tab.locator("h1")).toHaveText(hostile);
+  expect(await tab.title()).toContain("</script><img");
+  await tab.locator(".show").getByText("Both", { exact: true }).click();
+  await tab.getByLabel("Row numbers").fill("1-60");
+  await tab.getByLabel("Row numbers").press("Enter");
+  await settle(tab);
+  for (const value of await tab.locator("#scatter select").first().locator("option").evaluateAll((options) => options.map((option) => (option as HTMLOptionElement).value)))
+    await tab.locator("#scatter select").first().selectOption(value);
+  await tab.locator("#scatter .stage").focus();
+  await tab.keyboard.press("ArrowRight");
+  await settle(tab);
+  await expect(tab.locator("#rows thead")).toContainText("<img src=x onerror=");
+  await expect(tab.locator("#rows tbody tr").first()).toContainText("<img src=x onerror=");
+  await expect(tab.locator("#experts")).toContainText("<img src=x onerror=");
+  await expect(tab.locator(".notices")).toContainText("<img src=x onerror=");
+  await expect(tab.locator(".tip")).toContainText("<img src=x");
+  expect(await tab.locator("img, script:not([type]) ~ script, [onerror]").count()).toBe(0);
+  expect(await tab.locator("script").count()).toBe(2);
+  expect(await tab.evaluate(() => (window as unknown as { hacked?: number }).hacked)).toBeUndefined();
+
+  const download = tab.waitForEvent("download");
+  await tab.locator("#expert-1 .weights").getByRole("button", { name: /as SVG/ }).click();
+  const text = readFileSync((await (await download).path())!, "utf8");
+  const tags = await tab.evaluate((svg) => {
+    const parsed = new DOMParser().parseFromString(svg, "image/svg+xml");
+    return [...parsed.querySelectorAll("*")].map((element) => element.localName);
+  }, text);
+  expect(tags[0]).toBe("svg");
+  expect(tags).not.toContain("img");
+  expect(tags).not.toContain("parsererror");
+});
+
+test("explanations of outliers add up", async ({ page: tab }) => {
+  const page = await open(tab, "demo");
+  test.skip(!page.outliers.length, "no outliers");
+  for (const outlier of page.outliers) {
+    const parts = [...outlier.experts, outlier.rest].reduce<number>((sum, value) => sum + (value ?? NaN), 0);
+    const close = 1e-6 * Math.max(1, Math.abs(outlier.log_density!));
+    expect(Math.abs(outlier.baseline! + parts - outlier.log_density!)).toBeLessThan(close);
+    const columns = floats(outlier.columns).reduce((sum, value) => sum + value, 0);
+    expect(Math.abs(columns - parts)).toBeLessThan(1e-4 * Math.max(1, Math.abs(parts)));
+  }
+  const card = tab.locator(".outlier").first();
+  const bars = card.locator("figure").first().locator(".bar.pressable");
+  test.skip((await bars.count()) === 0, "no split");
+  const shown = (): Promise<string[]> => card.locator("figure").last().locator(".bar .value").allTextContents();
+  const whole = await shown();
+  await bars.first().click();
+  expect(await shown()).not.toEqual(whole);
+  const first = (await shown()).map((text) => Number(text.replace("−", "-").replace(/[+±]/, "")));
+  const sum = first.reduce((total, value) => total + value, 0);
+  expect(Math.abs(sum - (page.outliers[0].experts[0] ?? page.outliers[0].rest ?? NaN))).toBeLessThan(0.006 * first.length);
+  await card.locator("figure").first().locator(".bar.pressable").first().click();
+  expect(await shown()).toEqual(whole);
+});
+
+test("loadings are sorted by size", async ({ page: tab }) => {
+  const page = await open(tab, "demo");
+  test.skip(!page.experts.length, "no expert");
+  const values = (await tab.locator("#expert-1 .weights .bar .value").allTextContents()).map((text) => Math.abs(Number(text.replace("−", "-").replace(/[+±]/, ""))));
+  expect(values.length).toBeGreaterThan(1);
+  expect(values).toEqual([...values].sort((a, b) => b - a));
+});
+
+for (const name of ["crabs", "image"] as const)
+  test(`${name}: every kind of picture saves as SVG and PNG`, async ({ page: tab }) => {
+    await open(tab, name);
+    const pictures = [
+      "#gain figure", "#expert-1 .histogram", "#expert-1 .weights figure", "#expert-1 .qq", "#scatter figure", "#tour figure",
+      "#outliers .histogram", ".outlier figure >> nth=0",
+    ];
+    for (const selector of pictures) {
+      const figure = tab.locator(selector).first();
+      let download = tab.waitForEvent("download");
+      await figure.getByRole("button", { name: /as SVG/ }).click();
+      const svg = readFileSync((await (await download).path())!, "utf8");
+      expect(svg.startsWith("<svg")).toBe(true);
+      expect(svg).not.toContain("var(--");
+      const problems = await tab.evaluate((text) => new DOMParser().parseFromString(text, "image/svg+xml").querySelectorAll("parsererror").length, svg);
+      expect(problems).toBe(0);
+      download = tab.waitForEvent("download");
+      await figure.getByRole("button", { name: /as PNG/ }).click();
+      const png = readFileSync((await (await download).path())!);
+      expect(png.subarray(1, 4).toString()).toBe("PNG");
+      expect(png.length).toBeGreaterThan(500);
+    }
+  });

@@ -1,0 +1,23 @@
+#!/bin/sh
+# Tests the page in a headless Chromium; installs what is missing.
+#
+# UPOE_REPORT_HTML  a page to test as the demo's (default: a made-up one)
+# UPOE_LARGE_HTML   a page of 50,000 rows (default: a made-up one)
+# CHROMIUM          the browser (default: /usr/bin/chromium)
+set -eu
+cd "$(dirname "$0")/.."
+
+[ -d node_modules/@playwright/test ] || npm ci --no-audit --no-fund
+if [ ! -x "${CHROMIUM:-/usr/bin/chromium}" ]; then
+    if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
+        apt-get update -q && apt-get install -y -q chromium
+    else
+        echo "tests need Chromium: install it, or set CHROMIUM to its path" >&2
+        exit 1
+    fi
+fi
+
+target=${CARGO_TARGET_DIR:-$(cd ../../.. && pwd)/target}
+export UPOE_FIXTURES="$target/page-fixtures"
+(cd ../../.. && cargo run --quiet --release -p upoe-report --example fixture -- "$UPOE_FIXTURES")
+exec npx playwright test "$@"

@@ -1,0 +1,301 @@
+//! What the page shows: one serialisable struct, computed in Rust.
+//!
+//! The page draws these numbers and does no statistics of its own beyond counting
+//! rows into given bins. A non-finite `f64` becomes `null` in JSON and is shown as
+//! "not known"; arrays ([`Floats`]) keep NaN and ±∞.
+
+use serde::Serialize;
+
+use crate::{Codes, Floats};
+
+/// Everything on the page.
+#[derive(Clone, Debug, Serialize)]
+pub struct Page {
+    /// The page's heading and window title, for example the data's file name.
+    pub title: String,
+    /// Facts about the data and the fit.
+    pub summary: Summary,
+    /// Likelihood along the nested path of 0, 1, … experts.
+    pub path: GainPath,
+    /// The experts in the order they were found; empty when J = 0.
+    pub experts: Vec<Expert>,
+    /// The rows the page can show.
+    pub rows: Rows,
+    /// Rows drawn from the model.
+    pub samples: Option<Samples>,
+    /// The least probable rows, least probable first.
+    pub outliers: Vec<Outlier>,
+    /// Set when the modelled columns are the pixels of an image.
+    pub image: Option<Image>,
+}
+
+/// Facts about the data and the fit.
+#[derive(Clone, Debug, Serialize)]
+pub struct Summary {
+    /// One or two sentences that say what was found.
+    pub headline: String,
+    /// Rows the model was fitted to.
+    pub rows: usize,
+    /// Rows held out of the fit.
+    pub holdout_rows: usize,
+    /// Modelled columns, in the model's order. Loadings refer to these.
+    pub columns: Vec<Axis>,
+    /// Dimensions kept by sphering.
+    pub dims: usize,
+    /// How the fit ended, in words.
+    pub stop_reason: String,
+    /// Wall-clock seconds of the fit.
+    pub seconds: f64,
+    /// Mean ln p of a row in sphered space, in nats.
+    pub log_likelihood: Likelihood,
+    /// Mean ln p of a row over the data's own columns, in nats.
+    pub log_density: Likelihood,
+    /// Learner, family, seed and whatever else was chosen.
+    pub settings: Vec<Setting>,
+    /// Version of upoe that wrote the page.
+    pub version: String,
+    /// Warnings: dropped columns, bounds that were hit, sampled rows.
+    pub notices: Vec<String>,
+}
+
+/// A modelled column.
+#[derive(Clone, Debug, Serialize)]
+pub struct Axis {
+    /// The column's name.
+    pub name: String,
+    /// Mean over the training rows.
+    pub mean: f64,
+    /// Standard deviation over the training rows; bars of loadings are drawn per
+    /// standard deviation, so that columns in different units can be compared.
+    pub standard_deviation: f64,
+}
+
+/// Mean ln p of a row under the model and under the Gaussian with the same
+/// covariance.
+#[derive(Clone, Debug, Serialize)]
+pub struct Likelihood {
+    /// The model, training rows.
+    pub train: f64,
+    /// The Gaussian, training rows.
+    pub gaussian_train: f64,
+    /// The model, held-out rows.
+    pub holdout: Option<Estimate>,
+    /// The Gaussian, held-out rows.
+    pub gaussian_holdout: Option<f64>,
+}
+
+/// A mean with its standard error.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct Estimate {
+    /// The mean.
+    pub mean: f64,
+    /// Its standard error.
+    pub standard_error: f64,
+}
+
+/// A setting as the user would write it.
+#[derive(Clone, Debug, Serialize)]
+pub struct Setting {
+    /// For example `family`.
+    pub name: String,
+    /// For example `auto`.
+    pub value: String,
+}
+
+/// Mean ln p per row (sphered space) with 0, 1, … experts.
+#[derive(Clone, Debug, Serialize)]
+pub struct GainPath {
+    /// Training rows; entry j is the model of the first j experts. It may go on
+    /// past the experts kept, when more were tried.
+    pub train: Vec<f64>,
+    /// Held-out rows, the same length.
+    pub holdout: Option<Vec<f64>>,
+    /// Training likelihood less the penalty of the stop rule, the same length.
+    pub penalised: Option<Vec<f64>>,
+    /// Number of experts at the penalised optimum.
+    pub optimum: usize,
+    /// What "optimum" means here: the stop rule as a sentence.
+    pub rule: String,
+}
+
+/// One direction and its one-dimensional density.
+#[derive(Clone, Debug, Serialize)]
+pub struct Expert {
+    /// The family: `student-t`, `mixture`, `tilt`.
+    pub kind: String,
+    /// What it found, in words: "two groups, 52 % and 48 %".
+    pub words: String,
+    /// Fitted parameters.
+    pub parameters: Vec<Parameter>,
+    /// Change in mean −ln p when it joined, in nats (negative is better).
+    pub q: f64,
+    /// Chance of a gain as large on Gaussian rows.
+    pub p_value: Option<f64>,
+    /// Negentropy of the fitted density, in nats.
+    pub negentropy: Option<f64>,
+    /// All training rows' projections, counted.
+    pub histogram: Histogram,
+    /// The fitted density on a grid.
+    pub curve: Curve,
+    /// Goodness of fit.
+    pub quantiles: Quantiles,
+    /// What a unit change of each column does to z (w A).
+    pub loadings: Floats,
+    /// How each column moves when z moves by one (the column of A⁺W#).
+    pub pattern: Floats,
+}
+
+/// A parameter of an expert.
+#[derive(Clone, Debug, Serialize)]
+pub struct Parameter {
+    /// In words: "degrees of freedom", "share of group 1".
+    pub name: String,
+    /// Its value.
+    pub value: f64,
+    /// Held by the user or at a bound: "fixed", "at its lower bound".
+    pub note: Option<String>,
+}
+
+/// Counts in equal bins.
+#[derive(Clone, Debug, Serialize)]
+pub struct Histogram {
+    /// Left edge of the first bin.
+    pub from: f64,
+    /// Width of a bin.
+    pub width: f64,
+    /// Rows in each bin, `[left, right)`; the last bin takes its right edge too.
+    pub counts: Vec<f64>,
+}
+
+/// Densities on an even grid.
+#[derive(Clone, Debug, Serialize)]
+pub struct Curve {
+    /// First grid point.
+    pub from: f64,
+    /// Last grid point.
+    pub to: f64,
+    /// The expert's density.
+    pub fitted: Floats,
+    /// The Gaussian it replaces.
+    pub gaussian: Floats,
+    /// For a mixture: each component's density times its share.
+    pub components: Vec<Floats>,
+}
+
+/// A quantile–quantile plot: at most a few hundred points.
+#[derive(Clone, Debug, Serialize)]
+pub struct Quantiles {
+    /// Quantiles of the fitted density.
+    pub model: Floats,
+    /// Quantiles of the data at the same probabilities.
+    pub data: Floats,
+    /// 95 % band for the data's quantiles if the model is right: lower edge.
+    /// Empty when not computed.
+    pub low: Floats,
+    /// Upper edge of that band.
+    pub high: Floats,
+}
+
+/// The rows the page can show, column by column. All arrays have one length.
+#[derive(Clone, Debug, Serialize)]
+pub struct Rows {
+    /// Rows in the data; more than are shown when they were sampled.
+    pub total: usize,
+    /// 1-based number of each row in the data.
+    pub number: Codes,
+    /// ln p of each row, over the data's own columns.
+    pub log_density: Floats,
+    /// For each expert, the projection z of each row.
+    pub projections: Vec<Floats>,
+    /// For each mixture expert, the likelier component of each row.
+    pub clusters: Vec<Clusters>,
+    /// Modelled and kept columns.
+    pub columns: Vec<Column>,
+}
+
+/// Group labels from one mixture expert.
+#[derive(Clone, Debug, Serialize)]
+pub struct Clusters {
+    /// Index of the expert, from 0.
+    pub expert: usize,
+    /// Number of components.
+    pub groups: usize,
+    /// Component of each row, from 0.
+    pub labels: Codes,
+}
+
+/// A column of the data.
+#[derive(Clone, Debug, Serialize)]
+pub struct Column {
+    /// Its name.
+    pub name: String,
+    /// Its index in [`Summary::columns`]; none for a column kept but not modelled.
+    pub modelled: Option<usize>,
+    /// Its cells.
+    pub values: Values,
+}
+
+/// The cells of a column.
+#[derive(Clone, Debug, Serialize)]
+#[serde(tag = "type", rename_all = "lowercase")]
+pub enum Values {
+    /// Numbers, to the seven digits of `f32`. NaN is a missing cell.
+    Number {
+        /// One a row.
+        values: Floats,
+    },
+    /// Text, or numbers that must be shown digit for digit (identifiers).
+    Text {
+        /// The distinct texts.
+        levels: Vec<String>,
+        /// Index into `levels`, one a row.
+        codes: Codes,
+    },
+}
+
+/// Rows drawn from the model.
+#[derive(Clone, Debug, Serialize)]
+pub struct Samples {
+    /// Their ln p over the data's own columns.
+    pub log_density: Floats,
+    /// For each expert, their projections.
+    pub projections: Vec<Floats>,
+    /// For each modelled column, their values; empty when left out for size.
+    pub columns: Vec<Floats>,
+}
+
+/// An improbable row and why it is improbable.
+///
+/// `baseline + Σ experts + rest = log_density`, and each term is the sum of its
+/// row of `split`.
+#[derive(Clone, Debug, Serialize)]
+pub struct Outlier {
+    /// Where the row stands in [`Rows`]' arrays (outliers survive sampling).
+    pub position: usize,
+    /// ln p of the row.
+    pub log_density: f64,
+    /// Probability, under the model, of a less probable row.
+    pub tail: Option<f64>,
+    /// ln p at the data's mean.
+    pub baseline: f64,
+    /// How each expert moves ln p from the baseline.
+    pub experts: Vec<f64>,
+    /// How the Gaussian rest moves it.
+    pub rest: f64,
+    /// Each modelled column's share of the whole move.
+    pub columns: Floats,
+    /// The full split: a row for each expert and one for the rest, each over the
+    /// modelled columns. Empty when left out for size.
+    pub split: Vec<Floats>,
+    /// The row's modelled cells.
+    pub values: Floats,
+}
+
+/// The shape of an image whose pixels, row by row, are the modelled columns.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct Image {
+    /// Pixels from top to bottom.
+    pub height: usize,
+    /// Pixels from left to right.
+    pub width: usize,
+}

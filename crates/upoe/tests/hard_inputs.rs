@@ -1,0 +1,220 @@
+//! Inputs that break lesser programs: each gives the right answer or a clear error.
+
+use crate::common::normals;
+use upoe::expert::Family;
+use upoe::{Dims, Error, Learner, Notice, Rest, Rows, Settings, Whitening, fit};
+
+fn quick() -> Settings {
+    Settings { starts: Some(8), ..Settings::default() }
+}
+
+#[test]
+fn nan_and_infinities_are_named_with_row_and_column() {
+    for bad in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
+        let mut values = normals(30, 1);
+        values[3 * 7 + 2] = bad;
+        let error = fit(&Rows::new(&values, 3).unwrap(), &quick()).unwrap_err();
+        assert!(matches!(error, Error::NonFinite { row: 7, column: 2, .. }), "{error}");
+        assert!(error.to_string().contains("drop the row"));
+    }
+}
+
+#[test]
+fn too_few_rows_and_no_variance_are_errors() {
+    let one = fit(&Rows::new(&[1.0, 2.0], 2).unwrap(), &quick()).unwrap_err();
+    assert_eq!(one, Error::TooFewRows { rows: 1, needed: 2 });
+    let none = fit(&Rows::new(&[], 2).unwrap(), &quick()).unwrap_err();
+    assert_eq!(none, Error::TooFewRows { rows: 0, needed: 2 });
+    let same = fit(&Rows::new(&[3.0, 4.0, 3.0, 4.0, 3.0, 4.0], 2).unwrap(), &quick()).unwrap_err();
+    assert_eq!(same, Error::NoVariance { columns: 2 });
+    let unequal = Rows::new(&[1.0, 2.0, 3.0], 2).unwrap_err();
+    assert!(matches!(unequal, Error::Shape { expected: 4, got: 3, .. }), "{unequal}");
+    let negative = Rows::new(&[1.0, 2.0, 3.0], 1).unwrap().weighted(&[1.0, -1.0, 1.0]).unwrap();
+    assert_eq!(fit(&negative, &quick()).unwrap_err(), Error::Weight { row: 1, value: -1.0 });
+}
+
+#[test]
+fn constant_and_duplicated_columns_leave_a_density_on_the_subspace() {
+    let values: Vec<f64> =
+        normals(400, 2).chunks(2).flat_map(|r| [r[0], 5.0, r[1], 2.0 * r[0] - 1.0]).collect();
+    let rows = Rows::new(&values, 4).unwrap();
+    let fitted = fit(&rows, &quick()).unwrap();
+    assert_eq!(fitted.model.whitening().rest, Rest::Degenerate);
+    assert!(
+        matches!(&fitted.notices[0], Notice::Degenerate { rank: 2, columns: 4, constant } if *constant == [1])
+    );
+    let scores = fitted.model.score(&rows).unwrap();
+    assert!(scores.iter().all(|s| s.is_finite()));
+    assert_eq!(fitted.model.ln_p(&[0.0, 5.1, 0.0, -1.0]).unwrap(), f64::NEG_INFINITY);
+    assert_eq!(fitted.model.ln_p(&[0.0, 5.0, 0.0, 1.0]).unwrap(), f64::NEG_INFINITY);
+    assert!(fitted.model.ln_p(&[0.3, 5.0, 0.1, -0.4]).unwrap().is_finite());
+    // The density on the subspace: over (r0, r1), less the stretch of the map into it.
+    let plain: Vec<f64> = values.chunks(4).flat_map(|r| [r[0], r[2]]).collect();
+    let gaussian = |v: &[f64], d| {
+        let w = Whitening::fit(&Rows::new(v, d).unwrap(), Dims::All).unwrap();
+        upoe::Model::new(w, vec![], vec![]).unwrap()
+    };
+    let (a, b) = (gaussian(&values, 4), gaussian(&plain, 2));
+    let stretch = 0.5 * 5.0_f64.ln();
+    assert!(
+        (a.ln_p(&[0.3, 5.0, 0.1, -0.4]).unwrap() + stretch - b.ln_p(&[0.3, 0.1]).unwrap()).abs()
+            < 1e-8
+    );
+}
+
+#[test]
+fn scales_of_one_and_1e12_are_both_real() {
+    let values: Vec<f64> = normals(3000, 3)
+        .chunks(3)
+        .flat_map(|r| [r[0], 1e12 * (r[0] + r[1]), 1e-12 * r[2]])
+        .collect();
+    let rows = Rows::new(&values, 3).unwrap();
+    let whitening = Whitening::fit(&rows, Dims::All).unwrap();
+    assert_eq!((whitening.rank, whitening.rest), (3, Rest::Nothing));
+    let x = whitening.sphere(&rows).unwrap();
+    for i in 0..3 {
+        for k in 0..3 {
+            let mean = x.chunks(3).map(|r| r[i] * r[k]).sum::<f64>() / 1000.0;
+            assert!((mean - f64::from(u8::from(i == k))).abs() < 1e-9, "{mean}");
+        }
+    }
+    // ln|A| against the same columns on one scale.
+    let tame: Vec<f64> = values.chunks(3).flat_map(|r| [r[0], r[1] / 1e12, r[2] * 1e12]).collect();
+    let other = Whitening::fit(&Rows::new(&tame, 3).unwrap(), Dims::All).unwrap();
+    assert!((whitening.ln_det - other.ln_det).abs() < 1e-9);
+}
+
+#[test]
+fn nearly_collinear_columns_are_sphered_exactly() {
+    let values: Vec<f64> =
+        normals(2000, 4).chunks(2).flat_map(|r| [r[0], r[0] + 1e-5 * r[1]]).collect();
+    let rows = Rows::new(&values, 2).unwrap();
+    let whitening = Whitening::fit(&rows, Dims::All).unwrap();
+    let x = whitening.sphere(&rows).unwrap();
+    for i in 0..2 {
+        for k in 0..2 {
+            let mean = x.chunks(2).map(|r| r[i] * r[k]).sum::<f64>() / 1000.0;
+            assert!((mean - f64::from(u8::from(i == k))).abs() < 1e-8, "{mean}");
+        }
+    }
+}
+
+#[test]
+fn fewer_rows_than_columns_and_reduction() {
+    let values = normals(20 * 50, 5);
+    let rows = Rows::new(&values, 50).unwrap();
+    let fitted = fit(&rows, &quick()).unwrap();
+    assert_eq!(
+        (fitted.model.whitening().rank, fitted.model.whitening().rest),
+        (19, Rest::Degenerate)
+    );
+    assert!(fitted.model.score(&rows).unwrap().iter().all(|s| s.is_finite()));
+    let reduced = fit(&rows, &Settings { dims: Dims::Count(5), ..quick() }).unwrap();
+    assert!(matches!(reduced.model.whitening().rest, Rest::Noise { .. }));
+    assert!(reduced.model.ln_p(&vec![0.1; 50]).unwrap().is_finite());
+    let share = Whitening::fit(&rows, Dims::Share(0.5)).unwrap();
+    assert!(share.kept_variance >= 0.5 && share.dims() < 19);
+    assert!(matches!(
+        fit(&rows, &Settings { dims: Dims::Count(30), ..quick() }),
+        Err(Error::InvalidSetting { name: "dims", .. })
+    ));
+    assert!(matches!(
+        Whitening::fit(&rows, Dims::Share(1.5)),
+        Err(Error::InvalidSetting { name: "dims", .. })
+    ));
+}
+
+#[test]
+fn ties_end_at_a_bound_and_say_so() {
+    // Half of the column is exactly zero.
+    let values: Vec<f64> = normals(600, 6)
+        .chunks(2)
+        .enumerate()
+        .flat_map(|(i, r)| [if i % 2 == 0 { 0.0 } else { 5.0 * r[0] }, r[1]])
+        .collect();
+    let rows = Rows::new(&values, 2).unwrap();
+    for family in [Family::StudentT, Family::Mixture, Family::Tilt] {
+        for learner in [Learner::Pursuit, Learner::Sequential, Learner::Parallel] {
+            let fitted =
+                fit(&rows, &Settings { family: Some(family), learner, ..quick() }).unwrap();
+            assert!(fitted.model.score(&rows).unwrap().iter().all(|s| s.is_finite()));
+            let bounded = fitted.notices.iter().any(|n| matches!(n, Notice::Bound { .. }));
+            assert_eq!(
+                bounded,
+                family != Family::Tilt,
+                "{family:?} {learner:?} {:?}",
+                fitted.notices
+            );
+        }
+    }
+}
+
+#[test]
+fn more_experts_than_dimensions_stop_at_the_dimensions() {
+    let values: Vec<f64> = normals(900, 8).iter().map(|z| z * z * z).collect();
+    let fitted =
+        fit(&Rows::new(&values, 3).unwrap(), &Settings { experts: Some(10), ..quick() }).unwrap();
+    assert_eq!(fitted.model.experts().len(), 3);
+    assert_eq!(fitted.stop, upoe::StopReason::Dimensions);
+    let none =
+        fit(&Rows::new(&values, 3).unwrap(), &Settings { experts: Some(0), ..quick() }).unwrap();
+    assert!(none.model.experts().is_empty());
+    let single = fit(&Rows::new(&values, 1).unwrap(), &quick()).unwrap();
+    assert_eq!(single.model.experts().len(), 1);
+}
+
+#[test]
+fn settings_outside_their_range_are_refused_by_name() {
+    let values = normals(60, 9);
+    let rows = Rows::new(&values, 3).unwrap();
+    let refused = |s: Settings| match fit(&rows, &s).unwrap_err() {
+        Error::InvalidSetting { name, .. } => name,
+        other => panic!("{other}"),
+    };
+    assert_eq!(refused(Settings { tol: f64::NAN, ..quick() }), "tol");
+    assert_eq!(refused(Settings { starts: Some(0), ..quick() }), "starts");
+    assert_eq!(refused(Settings { threads: Some(0), ..quick() }), "threads");
+    assert_eq!(refused(Settings { mixture_size: 0, ..quick() }), "mixture_size");
+    assert_eq!(refused(Settings { fix_beta: Some(0.5), ..quick() }), "fix_beta");
+    assert_eq!(refused(Settings { fix_mu: Some(vec![1.0; 5]), ..quick() }), "fix_mu");
+    assert_eq!(refused(Settings { dims: Dims::Count(0), ..quick() }), "dims");
+    assert_eq!(refused(Settings { stop: Some(upoe::Stop::Holdout), ..quick() }), "stop");
+}
+
+#[test]
+fn tiny_and_extreme_tables_never_panic() {
+    let tables: Vec<(Vec<f64>, usize)> = vec![
+        (vec![1.0, 2.0], 1),
+        (vec![1.0, 2.0, 2.0, 1.0], 2),
+        (vec![1.0, 2.0, 4.0], 1),
+        (normals(12, 1).iter().map(|x| x * 1e-300).collect(), 3),
+        (normals(12, 2).iter().map(|x| x * 1e150).collect(), 3),
+        (
+            normals(30, 3)
+                .iter()
+                .enumerate()
+                .map(|(i, x)| if i == 4 { 1e15 } else { *x })
+                .collect(),
+            3,
+        ),
+        (vec![f64::MAX, -f64::MAX, f64::MAX, 1.0], 1),
+        ((0..40).map(|i| f64::from(i % 2)).collect(), 2),
+        (normals(200, 4).iter().map(|z| (3.0 * z).tan()).collect(), 4),
+    ];
+    for (values, d) in tables {
+        let rows = Rows::new(&values, d).unwrap();
+        for learner in [Learner::Pursuit, Learner::Sequential, Learner::Parallel] {
+            if let Ok(fitted) = fit(&rows, &Settings { learner, ..quick() }) {
+                assert!(
+                    fitted.model.score(&rows).unwrap().iter().all(|s| s.is_finite()),
+                    "{values:?} {d}"
+                );
+                let path = &fitted.state.path;
+                assert!(
+                    path.iter().all(|p| p.train >= path[0].train - 1e-9),
+                    "never below the Gaussian"
+                );
+            }
+        }
+    }
+}

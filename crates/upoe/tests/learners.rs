@@ -1,0 +1,330 @@
+//! What every learner keeps.
+
+use crate::common::{crabs, dot, normals, rng};
+use rand_distr::Distribution;
+use upoe::engine::{Candidate, Engine, Memory};
+use upoe::expert::{Expert, Family, Marginal};
+use upoe::{
+    Event, Fit, Learner, Model, ParallelStart, Precision, Recipe, Rows, Settings, State, Stop,
+    StopReason, fit, fit_with,
+};
+
+/// 600 × 5: two groups, heavy tails, a flat column, two Gaussian ones, mixed.
+fn mixed() -> Vec<f64> {
+    let mut rng = rng(50);
+    let t = rand_distr::StudentT::new(3.0).unwrap();
+    normals(600 * 5, 51)
+        .chunks(5)
+        .enumerate()
+        .flat_map(|(i, e)| {
+            let groups = if i % 2 == 0 { 2.0 } else { -2.0 } + 0.7 * e[0];
+            let heavy: f64 = t.sample(&mut rng);
+            let flat = (0.754_877_666 * i as f64).fract() * 4.0 - 2.0;
+            [groups + 0.5 * heavy, heavy - 0.3 * e[3], flat + 0.4 * groups, e[3], e[4] + 0.2 * flat]
+        })
+        .collect()
+}
+
+fn settings(learner: Learner, family: Option<Family>) -> Settings {
+    Settings { experts: Some(3), learner, family, starts: Some(24), ..Settings::default() }
+}
+
+/// The largest entry of the gradient at a fit's answer: of each direction on its sphere (in
+/// the complement of the others for pursuit, by (6) otherwise) and of each expert's coordinates.
+fn steepness(fitted: &Fit, rows: &Rows, pursuit: bool, from: usize) -> f64 {
+    let model = &fitted.model;
+    let x = model.whitening().sphere(rows).unwrap();
+    let engine = Memory::<f64>::new(&x, model.whitening().dims(), None).unwrap();
+    let candidates: Vec<Candidate> = model
+        .directions()
+        .iter()
+        .zip(model.experts())
+        .map(|(w, e)| Candidate { direction: w.clone(), expert: e.clone() })
+        .collect();
+    let n = engine.weight();
+    let mut worst = 0.0_f64;
+    for (j, (c, s)) in candidates.iter().zip(engine.sums(&candidates)).enumerate().skip(from) {
+        let inverse = model.pseudo_inverse();
+        let mut g: Vec<f64> = s
+            .score
+            .iter()
+            .enumerate()
+            .map(|(i, s)| s / n - if pursuit { 0.0 } else { inverse[(i, j)] })
+            .collect();
+        let span: Vec<&Vec<f64>> = if pursuit {
+            candidates[..=j].iter().map(|c| &c.direction).collect()
+        } else {
+            vec![&c.direction]
+        };
+        for w in span {
+            let along = dot(&g, w) / dot(w, w);
+            g.iter_mut().zip(w).for_each(|(g, w)| *g -= along * w);
+        }
+        let all = g.iter().copied().chain(c.expert.gradient(&s.statistics, n));
+        worst = all.fold(worst, |a, g| a.max(g.abs()));
+    }
+    worst
+}
+
+#[test]
+fn at_every_answer_the_gradient_is_zero() {
+    let values = mixed();
+    let rows = Rows::new(&values, 5).unwrap();
+    for family in [None, Some(Family::StudentT), Some(Family::Mixture), Some(Family::Tilt)] {
+        for learner in [Learner::Pursuit, Learner::Sequential, Learner::Parallel] {
+            let fitted = fit(&rows, &settings(learner, family)).unwrap();
+            assert!(fitted.state.experts.iter().all(|e| e.converged), "{family:?} {learner:?}");
+            // Earlier experts of a sequential fit are frozen; the last one's is the gradient of (6).
+            let from =
+                if learner == Learner::Sequential { fitted.model.experts().len() - 1 } else { 0 };
+            let steepest = steepness(&fitted, &rows, learner == Learner::Pursuit, from);
+            assert!(steepest <= 1.05e-5, "{steepest} {family:?} {learner:?}");
+        }
+    }
+}
+
+#[test]
+fn the_likelihood_never_falls() {
+    let values = mixed();
+    let rows = Rows::new(&values, 5).unwrap();
+    for learner in [Learner::Pursuit, Learner::Sequential, Learner::Parallel] {
+        let mut last: Option<(usize, f64)> = None;
+        let mut single = settings(learner, Some(Family::StudentT));
+        // One start, so that passes belong to one descent.
+        single.starts = Some(1);
+        let fitted = fit_with(&rows, None, &single, State::default(), &mut |event| {
+            if let Event::Pass { expert, value } = event {
+                if let Some((e, v)) = last
+                    && e == *expert
+                {
+                    // A new descent of the same expert starts no higher.
+                    assert!(
+                        *value <= v + 1e-12 || *value < 0.0 && v < *value - 1e-3,
+                        "{value} after {v}"
+                    );
+                }
+                last = Some((*expert, *value));
+            }
+            true
+        })
+        .unwrap();
+        let train: Vec<f64> = fitted.state.path.iter().map(|p| p.train).collect();
+        assert!(train.windows(2).all(|w| w[1] >= w[0]), "{train:?}");
+    }
+}
+
+#[test]
+fn parallel_ends_no_lower_than_it_starts_and_sequential_no_lower_than_pursuit() {
+    let values = mixed();
+    let rows = Rows::new(&values, 5).unwrap();
+    let end = |s: &Settings| fit(&rows, s).unwrap().state.path.last().unwrap().train;
+    for family in [Family::StudentT, Family::Mixture] {
+        let pursuit = fit(&rows, &settings(Learner::Pursuit, Some(family))).unwrap();
+        let of =
+            |start| Settings { parallel_start: start, ..settings(Learner::Parallel, Some(family)) };
+        assert!(
+            end(&of(ParallelStart::Pursuit)) >= pursuit.state.path.last().unwrap().train - 1e-9
+        );
+        let sequential = settings(Learner::Sequential, Some(family));
+        assert!(end(&of(ParallelStart::Sequential)) >= end(&sequential) - 1e-9);
+        assert!(end(&of(ParallelStart::Grow)) >= end(&sequential) - 5e-3);
+        assert!(end(&of(ParallelStart::Random)) >= end(&sequential) - 5e-2);
+        // From the same first experts, a free step falls at least as far as an orthogonal one.
+        for j in 1..3 {
+            let state = State {
+                experts: pursuit.state.experts[..j].to_vec(),
+                path: pursuit.state.path[..=j].to_vec(),
+            };
+            let step = |learner| {
+                let s = Settings { experts: Some(j + 1), ..settings(learner, Some(family)) };
+                fit_with(&rows, None, &s, state.clone(), &mut |_| true).unwrap().state.experts[j].q
+            };
+            assert!(step(Learner::Sequential) <= step(Learner::Pursuit) + 1e-9);
+        }
+    }
+}
+
+#[test]
+fn sampling_and_fitting_again_recovers_the_model() {
+    let values = mixed();
+    let rows = Rows::new(&values, 5).unwrap();
+    let first = fit(
+        &rows,
+        &Settings { experts: Some(2), ..settings(Learner::Pursuit, Some(Family::Mixture)) },
+    )
+    .unwrap();
+    let drawn = first.model.sample(20_000, 5);
+    let again = fit(
+        &Rows::new(&drawn, 5).unwrap(),
+        &Settings { experts: Some(2), ..settings(Learner::Pursuit, Some(Family::Mixture)) },
+    )
+    .unwrap();
+    for j in 0..2 {
+        let (a, b) = (&first.model.loadings()[j], &again.model.loadings()[j]);
+        let cosine = dot(a, b) / (dot(a, a) * dot(b, b)).sqrt();
+        assert!(cosine.abs() > 0.995, "{j} {cosine}");
+        let (a, b) = (&first.model.experts()[j], &again.model.experts()[j]);
+        // The experts agree as distributions.
+        for p in [0.05, 0.25, 0.5, 0.75, 0.95] {
+            let z = a.quantile(p);
+            assert!((b.cdf(z) - p).abs() < 0.02, "{j} {p} {}", b.cdf(z));
+        }
+    }
+}
+
+fn bits(fitted: &Fit) -> Vec<u64> {
+    let of = |e: &upoe::Learned| {
+        e.direction.iter().copied().chain(e.expert.coordinates()).chain([e.q]).collect::<Vec<f64>>()
+    };
+    fitted.state.experts.iter().flat_map(of).map(f64::to_bits).collect()
+}
+
+#[test]
+fn the_same_bits_for_any_number_of_threads() {
+    // More than one chunk of rows, so that sums are really merged.
+    let values: Vec<f64> = mixed()
+        .iter()
+        .cycle()
+        .take(600 * 5 * 7)
+        .enumerate()
+        .map(|(i, x)| x + 1e-3 * (i as f64).sin())
+        .collect();
+    let rows = Rows::new(&values, 5).unwrap();
+    for learner in [Learner::Pursuit, Learner::Parallel] {
+        for precision in [Precision::F64, Precision::F32] {
+            let of = |threads| {
+                let s = Settings {
+                    experts: Some(2),
+                    threads: Some(threads),
+                    precision,
+                    starts: Some(8),
+                    ..settings(learner, None)
+                };
+                bits(&fit(&rows, &s).unwrap())
+            };
+            let one = of(1);
+            assert_eq!(one, of(2));
+            assert_eq!(one, of(8));
+        }
+    }
+}
+
+#[test]
+fn single_precision_rows_give_the_same_answer() {
+    let values = mixed();
+    let rows = Rows::new(&values, 5).unwrap();
+    let double = fit(&rows, &settings(Learner::Pursuit, None)).unwrap();
+    let single =
+        fit(&rows, &Settings { precision: Precision::F32, ..settings(Learner::Pursuit, None) })
+            .unwrap();
+    for (a, b) in double.state.experts.iter().zip(&single.state.experts) {
+        assert!((a.q - b.q).abs() < 1e-4, "{} {}", a.q, b.q);
+    }
+}
+
+#[test]
+fn weights_count_rows() {
+    let values = mixed();
+    let rows = Rows::new(&values, 5).unwrap();
+    let weights: Vec<f64> = (0..600)
+        .map(|i| f64::from(u8::from(i % 3 != 0)) + f64::from(u8::from(i % 5 == 0)))
+        .collect();
+    let repeated: Vec<f64> =
+        (0..600).flat_map(|i| values[i * 5..i * 5 + 5].repeat(weights[i] as usize)).collect();
+    let s = settings(Learner::Pursuit, Some(Family::StudentT));
+    let a = fit(&rows.weighted(&weights).unwrap(), &s).unwrap();
+    let b = fit(&Rows::new(&repeated, 5).unwrap(), &s).unwrap();
+    for (a, b) in a.state.experts.iter().zip(&b.state.experts) {
+        assert!((a.q - b.q).abs() < 1e-6, "{} {}", a.q, b.q);
+    }
+    assert!((a.model.whitening().ln_det - b.model.whitening().ln_det).abs() < 1e-10);
+}
+
+#[test]
+fn an_observer_can_stop_a_fit_and_a_state_goes_on_with_the_same_bits() {
+    let values = mixed();
+    let rows = Rows::new(&values, 5).unwrap();
+    for learner in [Learner::Pursuit, Learner::Sequential] {
+        let s = settings(learner, None);
+        let whole = fit(&rows, &s).unwrap();
+        let mut kept = None;
+        let stopped = fit_with(&rows, None, &s, State::default(), &mut |event| {
+            if let Event::Learned(state) = event {
+                kept = Some(State::clone(state));
+            }
+            kept.is_none()
+        })
+        .unwrap();
+        assert_eq!(stopped.stop, StopReason::Interrupted);
+        assert_eq!(stopped.model.experts().len(), 1);
+        let resumed = fit_with(&rows, None, &s, kept.unwrap(), &mut |_| true).unwrap();
+        assert_eq!(bits(&whole), bits(&resumed));
+        assert_eq!(whole.state.path, resumed.state.path);
+    }
+}
+
+#[test]
+fn the_papers_recipe_comes_near_the_best_one() {
+    let (values, _) = crabs();
+    let rows = Rows::new(&values, 5).unwrap();
+    let paper = Settings {
+        experts: Some(1),
+        family: Some(Family::Mixture),
+        fix_mu: Some(vec![-1.0, 1.0]),
+        fix_beta: Some(20.0),
+        recipe: Recipe::Paper,
+        starts: Some(20),
+        ..Settings::default()
+    };
+    let fitted = fit(&rows, &paper).unwrap();
+    assert!(fitted.state.experts[0].q < -0.35, "{}", fitted.state.experts[0].q);
+}
+
+#[test]
+fn every_direction_gets_the_family_that_suits_it() {
+    let values = mixed();
+    let fitted = fit(&Rows::new(&values, 5).unwrap(), &Settings::default()).unwrap();
+    let families: Vec<Family> = fitted.model.experts().iter().map(Expert::family).collect();
+    assert!(
+        families.contains(&Family::StudentT) && families.contains(&Family::Tilt),
+        "{families:?}"
+    );
+    assert!(
+        families.contains(&Family::Mixture)
+            || families.iter().filter(|f| **f == Family::Tilt).count() > 1
+    );
+    assert_eq!(families.len(), 3, "{families:?} {}", fitted.stop);
+    assert!(fitted.state.experts.iter().all(|e| e.p_value.unwrap() < 0.05));
+}
+
+#[test]
+fn every_stop_rule_says_why() {
+    let values = mixed();
+    let rows = Rows::new(&values, 5).unwrap();
+    let held = normals(500, 7);
+    let held = Rows::new(&held, 5).unwrap();
+    let of = |stop| Settings {
+        stop: Some(stop),
+        family: Some(Family::StudentT),
+        starts: Some(16),
+        ..Settings::default()
+    };
+    let reason = |stop| {
+        fit_with(&rows, Some(&held), &of(stop), State::default(), &mut |_| true).unwrap().stop
+    };
+    assert!(matches!(reason(Stop::Null), StopReason::NotSignificant { .. }));
+    assert!(matches!(reason(Stop::Bic), StopReason::Bic { .. }));
+    assert!(matches!(reason(Stop::Holdout), StopReason::Holdout { .. }));
+    assert!(matches!(reason(Stop::Train), StopReason::NoGain { .. } | StopReason::Dimensions));
+    let all = Settings {
+        experts: Some(99),
+        stop: Some(Stop::Train),
+        family: Some(Family::Tilt),
+        starts: Some(4),
+        ..Settings::default()
+    };
+    let fitted = fit(&rows, &all).unwrap();
+    assert_eq!(fitted.stop, StopReason::Dimensions);
+    let model: &Model = &fitted.model;
+    assert_eq!(model.experts().len(), 5);
+}

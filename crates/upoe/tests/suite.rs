@@ -1,0 +1,11 @@
+//! The laws the crate keeps, the values it must reach, the inputs it must survive.
+
+mod common;
+mod errata;
+mod experts;
+mod hard_inputs;
+mod learners;
+mod model;
+mod recovery;
+mod stopping;
+mod values;
