@@ -3,6 +3,7 @@
 PYTHON ?= python3
 VENV := .venv
 WHEELS := dist
+PYTHON_MK := $(lastword $(MAKEFILE_LIST))
 
 .PHONY: wheel test-python
 
@@ -14,7 +15,7 @@ wheel: $(VENV)/bin/maturin
 # The wheel in a fresh environment, and everything that can be asked of it.
 test-python:
 	rm -rf $(VENV)
-	$(MAKE) wheel
+	$(MAKE) -f $(PYTHON_MK) wheel
 	$(VENV)/bin/pip install --quiet --force-reinstall --no-deps $(WHEELS)/upoe-*.whl
 	cd python/tests && ../../$(VENV)/bin/python -m pytest -c ../pyproject.toml --rootdir=.. .
 
