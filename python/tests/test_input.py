@@ -57,6 +57,11 @@ def test_frames_keep_their_names(kind, X):
         model.score_samples(pd.DataFrame(X, columns=NAMES[::-1]))
 
 
+def test_pyarrow_alone_reads_a_stream(X):
+    frame = _validate._ArrowFrame(FRAMES["pyarrow"](X))
+    assert_array_equal(_validate._frame_values(frame, NAMES), X)
+
+
 @pytest.mark.parametrize("make", [ArrayOnly, np.asfortranarray, np.ndarray.tolist, pd.DataFrame])
 def test_other_tables_give_the_same_bits(make, X):
     model = UPoE(n_experts=1).fit(make(X))

@@ -91,7 +91,7 @@ class _ArrowFrame:
         return int(self._arrow.num_rows)
 
     def __getitem__(self, name: Any) -> Any:
-        return self._arrow.column(self.columns.index(name)).to_pandas()
+        return self._arrow.column(self.columns.index(name))
 
 
 def _text_names(columns: list[Any]) -> list[str] | None:
