@@ -1,11 +1,11 @@
 //! Flags that several verbs share.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use serde::de::DeserializeOwned;
-use upoe_io::{Header, MissingCells, ReadOptions};
+use upoe_io::{Header, MissingCells, ModelFile, ReadOptions};
 
 use crate::failure::Failure;
 
@@ -57,6 +57,22 @@ impl TableArgs {
         }
     }
 
+    /// Reads the model this table is for; says so when the two were swapped.
+    pub fn model(&self, path: &Path, output: Option<&Path>) -> Result<ModelFile, Failure> {
+        refuse_overwriting(&[&self.data, path], output)?;
+        let read = ModelFile::read(path);
+        if matches!(read, Err(upoe_io::Error::NotModel { .. }))
+            && ModelFile::read(&self.data).is_ok()
+        {
+            return Err(Failure::Message(format!(
+                "{}: not a upoe model, but {} is: name the model first, then the data",
+                path.display(),
+                self.data.display()
+            )));
+        }
+        Ok(read?)
+    }
+
     /// How to read the table for a model with these columns.
     pub fn options_for(&self, model: &[String]) -> ReadOptions {
         ReadOptions { model_columns: Some(model.to_vec()), ..self.options() }
@@ -87,6 +103,21 @@ impl Common {
         rayon::ThreadPoolBuilder::new().num_threads(threads).build_global().map_err(|_| {
             Failure::Message(format!("--threads {threads}: the system would not start that many"))
         })
+    }
+}
+
+/// Refuses to write a result over what it is made from.
+pub fn refuse_overwriting(inputs: &[&Path], output: Option<&Path>) -> Result<(), Failure> {
+    let real = |path: &Path| path.canonicalize().ok().filter(|path| path.is_file());
+    let Some(output) = output.and_then(|path| real(path).map(|real| (path, real))) else {
+        return Ok(());
+    };
+    match inputs.iter().any(|input| real(input).as_ref() == Some(&output.1)) {
+        false => Ok(()),
+        true => Err(Failure::Message(format!(
+            "{}: is read by this command, and would be written over; give another name with `-o`",
+            output.0.display()
+        ))),
     }
 }
 

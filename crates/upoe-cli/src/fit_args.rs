@@ -51,11 +51,16 @@ pub struct FitArgs {
     #[arg(long, default_value_t = 2, value_name = "K", help_heading = "Model")]
     pub mixture_size: usize,
     /// Hold the locations μ: one for student-t, one a component for mixture
-    #[arg(long, value_name = "A[,B]", value_delimiter = ',', allow_hyphen_values = true,
-          help_heading = "Model")]
+    #[arg(
+        long,
+        value_name = "A[,B]",
+        value_delimiter = ',',
+        allow_hyphen_values = true,
+        help_heading = "Model"
+    )]
     pub fix_mu: Option<Vec<f64>>,
     /// Hold β, in student-t experts and mixtures
-    #[arg(long, value_name = "BETA", help_heading = "Model")]
+    #[arg(long, value_name = "BETA", allow_negative_numbers = true, help_heading = "Model")]
     pub fix_beta: Option<f64>,
 
     /// Hold out this share of the rows and report on them
@@ -84,7 +89,13 @@ pub struct FitArgs {
     #[arg(long, default_value_t = 500, value_name = "N", help_heading = "Learning")]
     pub max_iter: usize,
     /// Largest entry of the gradient at an answer
-    #[arg(long, default_value_t = 1e-5, value_name = "EPS", help_heading = "Learning")]
+    #[arg(
+        long,
+        default_value_t = 1e-5,
+        value_name = "EPS",
+        allow_negative_numbers = true,
+        help_heading = "Learning"
+    )]
     pub tol: f64,
     /// Steps: best, or the paper's (gradient steps on batches of 100)
     #[arg(long, default_value = "best", value_parser = one_of::<Recipe>(&["best", "paper"]),

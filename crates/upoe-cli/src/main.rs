@@ -11,6 +11,7 @@ mod fit_args;
 mod holdout;
 mod inspect;
 mod interrupt;
+mod keeper;
 mod manual;
 mod output;
 mod progress;
@@ -19,6 +20,7 @@ mod sample;
 mod score;
 mod table;
 mod transform;
+mod watch;
 
 use std::panic::{self, AssertUnwindSafe};
 use std::process::ExitCode;

@@ -157,7 +157,7 @@ fn parse(container: &Container) -> Option<ModelFile> {
     }
     let about = header.get("whitening")?;
     let rest: Rest = get(about, "rest")?;
-    if matches!(rest, Rest::Noise { variance } if !(variance > 0.0)) {
+    if matches!(rest, Rest::Noise { variance } if variance.is_nan() || variance <= 0.0) {
         return None;
     }
     let whitening = Whitening {

@@ -1,15 +1,17 @@
 //! Pictures and the HTML page of upoe.
 //!
-//! [`html`] turns a [`Page`] (every number the page shows, computed in Rust) into
-//! one HTML file that needs no network. The front end lives in `page/`
+//! [`build`] computes a [`Page`] (every number the page shows) from a fitted model and
+//! rows; [`html`] turns it into one HTML file that needs no network. The front end lives in `page/`
 //! (TypeScript); its built bundle is committed under `assets/`, so that building
 //! this crate needs no Node.
 
+mod build;
 mod html;
 mod packed;
 mod page;
 mod words;
 
+pub use build::{Cells, Input, Kept, MOST_ROWS, Scores, Training, build};
 pub use html::html;
 pub use packed::{Codes, Floats};
 pub use page::{

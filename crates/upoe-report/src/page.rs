@@ -1,10 +1,10 @@
 //! What the page shows: one serialisable struct, computed in Rust.
 //!
 //! The page draws these numbers and does no statistics of its own beyond counting
-//! rows into given bins. A non-finite `f64` becomes `null` in JSON and is shown as
-//! "not known"; arrays ([`Floats`]) keep NaN and ±∞.
+//! rows into given bins. NaN becomes `null` in JSON and is shown as "not known"; ln p may be
+//! −∞, which JSON lacks: it is written as the text `"-inf"`. Arrays ([`Floats`]) keep both.
 
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 use crate::{Codes, Floats};
 
@@ -75,12 +75,15 @@ pub struct Axis {
 #[derive(Clone, Debug, Serialize)]
 pub struct Likelihood {
     /// The model, training rows.
+    #[serde(serialize_with = "real")]
     pub train: f64,
     /// The Gaussian, training rows.
+    #[serde(serialize_with = "real")]
     pub gaussian_train: f64,
     /// The model, held-out rows.
     pub holdout: Option<Estimate>,
     /// The Gaussian, held-out rows.
+    #[serde(serialize_with = "optional")]
     pub gaussian_holdout: Option<f64>,
 }
 
@@ -88,6 +91,7 @@ pub struct Likelihood {
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct Estimate {
     /// The mean.
+    #[serde(serialize_with = "real")]
     pub mean: f64,
     /// Its standard error.
     pub standard_error: f64,
@@ -133,7 +137,7 @@ pub struct Expert {
     pub p_value: Option<f64>,
     /// Negentropy of the fitted density, in nats.
     pub negentropy: Option<f64>,
-    /// All training rows' projections, counted.
+    /// All rows' projections, counted.
     pub histogram: Histogram,
     /// The fitted density on a grid.
     pub curve: Curve,
@@ -148,9 +152,12 @@ pub struct Expert {
 /// A parameter of an expert.
 #[derive(Clone, Debug, Serialize)]
 pub struct Parameter {
-    /// In words: "degrees of freedom", "share of group 1".
+    /// In words: "degrees of freedom", "share".
     pub name: String,
+    /// Of which component of a mixture, from 0.
+    pub group: Option<usize>,
     /// Its value.
+    #[serde(serialize_with = "real")]
     pub value: f64,
     /// Held by the user or at a bound: "fixed", "at its lower bound".
     pub note: Option<String>,
@@ -163,8 +170,13 @@ pub struct Histogram {
     pub from: f64,
     /// Width of a bin.
     pub width: f64,
-    /// Rows in each bin, `[left, right)`; the last bin takes its right edge too.
+    /// Rows in each bin, `[left, right)`; the first and the last bin take what lies beyond
+    /// them too.
     pub counts: Vec<f64>,
+    /// Rows left of the first bin.
+    pub below: usize,
+    /// Rows right of the last bin.
+    pub above: usize,
 }
 
 /// Densities on an even grid.
@@ -262,20 +274,25 @@ pub struct Samples {
     pub projections: Vec<Floats>,
     /// For each modelled column, their values; empty when left out for size.
     pub columns: Vec<Floats>,
+    /// How many were drawn to measure outliers by; the page shows the first of them.
+    pub drawn: usize,
 }
 
 /// An improbable row and why it is improbable.
 ///
-/// `baseline + Σ experts + rest = log_density`, and each term is the sum of its
-/// row of `split`.
+/// `baseline + Σ experts + rest = log_density` (unless that is −∞ and `note` says why),
+/// and each term is the sum of its row of `split`.
 #[derive(Clone, Debug, Serialize)]
 pub struct Outlier {
     /// Where the row stands in [`Rows`]' arrays (outliers survive sampling).
     pub position: usize,
     /// ln p of the row.
+    #[serde(serialize_with = "real")]
     pub log_density: f64,
     /// Probability, under the model, of a less probable row.
     pub tail: Option<f64>,
+    /// What else is to be said: why its ln p is −∞.
+    pub note: Option<String>,
     /// ln p at the data's mean.
     pub baseline: f64,
     /// How each expert moves ln p from the baseline.
@@ -298,4 +315,30 @@ pub struct Image {
     pub height: usize,
     /// Pixels from left to right.
     pub width: usize,
+}
+
+/// A number, with the infinities as texts.
+fn real<S: Serializer>(value: &f64, serializer: S) -> Result<S::Ok, S::Error> {
+    match *value {
+        f64::INFINITY => serializer.serialize_str("inf"),
+        f64::NEG_INFINITY => serializer.serialize_str("-inf"),
+        finite => serializer.serialize_f64(finite),
+    }
+}
+
+fn optional<S: Serializer>(value: &Option<f64>, serializer: S) -> Result<S::Ok, S::Error> {
+    real(&value.unwrap_or(f64::NAN), serializer)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn infinities_are_texts_and_nan_is_null() {
+        let json = |mean| serde_json::to_string(&Estimate { mean, standard_error: 1.0 }).unwrap();
+        assert_eq!(json(f64::NEG_INFINITY), r#"{"mean":"-inf","standard_error":1.0}"#);
+        assert_eq!(json(f64::NAN), r#"{"mean":null,"standard_error":1.0}"#);
+        assert_eq!(json(-2.5), r#"{"mean":-2.5,"standard_error":1.0}"#);
+    }
 }

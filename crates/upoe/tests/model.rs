@@ -36,7 +36,7 @@ fn ln_p_integrates_to_one_over_the_plane() {
     for (direction, expert) in [
         (vec![0.6, 0.8], &experts()[1]),
         (vec![1.5, -0.7], &experts()[1]),
-        (vec![0.3, 0.2], &experts()[2]),
+        (vec![0.7, 0.5], &experts()[2]),
     ] {
         let model = Model::new(plain(2), vec![direction], vec![expert.clone()]).unwrap();
         let step = 0.02;

@@ -7,6 +7,7 @@ import { histogram } from "./histogram";
 import { exact, probability } from "./number";
 import { pixelPicture } from "./pixels";
 import { quantilePlot } from "./qq";
+import type { Expert } from "./schema";
 import type { Store } from "./store";
 
 /** Experts drawn at once; the others follow on request. */
@@ -38,7 +39,7 @@ function card(data: Data, store: Store, k: number): HTMLElement {
     ["gain", `${exact(expert.q === null ? null : -expert.q)} nats`],
     ...(expert.p_value === null ? [] : [["p-value", probability(expert.p_value)] as [string, string]]),
     ...(expert.negentropy === null ? [] : [["negentropy", `${exact(expert.negentropy)} nats`] as [string, string]]),
-    ...expert.parameters.map(({ name, value, note }) => [name, `${exact(value)}${note ? ` (${note})` : ""}`] as [string, string]),
+    ...expert.parameters.filter(({ group }) => group === null).map(({ name, value, note }) => [name, `${exact(value)}${note ? ` (${note})` : ""}`] as [string, string]),
   ];
   const definitions = h("dl", { class: "facts" });
   for (const [name, value] of facts) definitions.append(h("div", {}, h("dt", {}, name), h("dd", {}, value)));
@@ -51,6 +52,7 @@ function card(data: Data, store: Store, k: number): HTMLElement {
       h("h3", {}, `Expert ${k + 1}`, h("span", { class: "kind" }, expert.kind)),
       h("p", { class: "words" }, expert.words.replace(/ %/g, "\u00a0%")),
       definitions,
+      groups(expert.parameters, `Groups of expert ${k + 1}`),
     ),
     h(
       "div",
@@ -61,6 +63,33 @@ function card(data: Data, store: Store, k: number): HTMLElement {
       ).root,
       weights(data, store, k),
       quantilePlot(expert, `of expert ${k + 1}`).root,
+    ),
+  );
+}
+
+/** The parameters of a mixture: a column a group. */
+function groups(parameters: Expert["parameters"], label: string): HTMLElement | null {
+  const own = parameters.filter(({ group }) => group !== null);
+  if (!own.length) return null;
+  const count = 1 + Math.max(...own.map(({ group }) => group!));
+  const names = [...new Set(own.map(({ name }) => name))];
+  const cell = (name: string, group: number): HTMLElement => {
+    const found = own.find((parameter) => parameter.name === name && parameter.group === group);
+    return h("td", {}, found ? exact(found.value) : "");
+  };
+  const note = (name: string): string => {
+    const said = new Set(own.flatMap((parameter) => (parameter.name === name && parameter.note ? [parameter.note] : [])));
+    return said.size ? `, ${[...said].join(", ")}` : "";
+  };
+  const indices = Array.from({ length: count }, (_, group) => group);
+  return h(
+    "div",
+    { class: "scroll", tabindex: 0, role: "region", "aria-label": label },
+    h(
+      "table",
+      { class: "groups" },
+      h("thead", {}, h("tr", {}, h("td", {}, "group"), ...indices.map((group) => h("th", { scope: "col" }, String(group + 1))))),
+      h("tbody", {}, ...names.map((name) => h("tr", {}, h("th", { scope: "row" }, name, h("small", {}, note(name))), ...indices.map((group) => cell(name, group))))),
     ),
   );
 }
@@ -84,7 +113,7 @@ function weights(data: Data, store: Store, k: number): HTMLElement {
   };
   const of = `of expert ${k + 1}`;
   const picture = image
-    ? pixelPicture("Columns", of, () => (kind === "loadings" ? loadings : pattern), image, true, store)
+    ? pixelPicture("Pixels", of, () => (kind === "loadings" ? loadings : pattern), image, true, store)
     : barChart({ title: "Columns", of, class: "weights-chart", bars });
   const legend = h("p", { class: "fine" });
   const explain = (): void => {

@@ -20,11 +20,13 @@ export function gain(page: Page): HTMLElement {
     const wide = width > 560;
     const [low, high] = extent(...lines.map((entry) => entry.values.map((value) => value ?? NaN)));
     const pad = (high - low || 1) * 0.1;
-    const box = { left: 52, right: width - (wide ? 150 : 12), top: 34, bottom: height - 42 };
+    const box = { left: 52, right: width - (wide ? 150 : 12), top: wide ? 34 : 54, bottom: height - 42 };
     const x = linear([0, Math.max(1, last)], [box.left + 14, box.right - 14]);
     const y = linear([low - pad, high + pad], [box.bottom, box.top]);
     publish(svg, box, x, y);
-    axisY(svg, box, y, "mean ln p of a row, nats, sphered columns");
+    axisY(svg, box, y, wide ? "mean ln p of a row, nats, sphered columns" : "");
+    if (!wide) svg.append(s("text", { class: "label", x: 14, y: 14 }, "mean ln p of a row, nats, sphered columns"));
+    let legend = 14;
     const group = s("g", { class: "axis" }, s("line", { x1: box.left, x2: box.right, y1: box.bottom + 0.5, y2: box.bottom + 0.5, class: "rule" }));
     const every = Math.max(1, Math.ceil(counts.length / Math.max(2, (box.right - box.left) / 34)));
     for (const j of counts)
@@ -40,7 +42,7 @@ export function gain(page: Page): HTMLElement {
     // Labels at the ends of lines, pushed apart where they would meet.
     const ends = lines.map((entry) => ({ entry, y: y(entry.values[last] ?? NaN) })).sort((a, b) => a.y - b.y);
     ends.forEach((end, k) => (end.y = Math.max(end.y, k ? ends[k - 1].y + 16 : -Infinity)));
-    ends.forEach(({ entry, y: labelY }, k) => {
+    ends.forEach(({ entry, y: labelY }) => {
       svg.append(s("path", { class: `path ${entry.class}`, d: line(counts, entry.values.map((value) => value ?? NaN), x, y) }));
       entry.values.forEach((value, j) => {
         if (value === null) return;
@@ -49,7 +51,10 @@ export function gain(page: Page): HTMLElement {
         svg.append(mark);
       });
       if (wide) svg.append(s("text", { class: `end ${entry.class}`, x: box.right + 6, y: labelY + 4 }, entry.label));
-      else svg.append(s("text", { class: `end ${entry.class}`, x: box.left + 6, y: box.top + 10 + 15 * k }, entry.label));
+      else {
+        svg.append(s("text", { class: `end ${entry.class}`, x: legend, y: 34 }, entry.label));
+        legend += 16 + 6.6 * entry.label.length;
+      }
     });
     const first = path.train[0] ?? 0;
     picture.describe(

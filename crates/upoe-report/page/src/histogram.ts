@@ -2,7 +2,7 @@
 
 import { type Quantity, floats } from "./data";
 import { s } from "./dom";
-import { linear, type Scale, show, whole } from "./number";
+import { clamp, linear, plural, type Scale, show, whole } from "./number";
 import { axisX, type Box, line, Picture, publish } from "./picture";
 import type { Expert, Histogram } from "./schema";
 import { combineOf, type Store } from "./store";
@@ -20,13 +20,10 @@ export interface HistogramOptions {
   height?: number;
 }
 
-/** Index of the bin a value falls in; the last bin takes its right edge too. */
+/** Index of the bin a value falls in, −1 for NaN; the bins at the ends take what lies beyond. */
 function binOf({ from, width, counts }: Histogram, value: number): number {
-  const bin = Math.floor((value - from) / width);
-  if (bin >= 0 && bin < counts.length) return bin;
-  const slack = 1e-5 * (1 + Math.abs(value) / width);
-  if (bin >= counts.length) return (value - from) / width <= counts.length + slack ? counts.length - 1 : -1;
-  return (value - from) / width >= -slack ? 0 : -1;
+  const bin = clamp(Math.floor((value - from) / width), 0, counts.length - 1);
+  return Number.isNaN(bin) ? -1 : bin;
 }
 
 function count(bins: Histogram, values: Float32Array, mask?: Uint8Array): Float64Array {
@@ -57,7 +54,7 @@ export function histogram(options: HistogramOptions, store: Store): Picture {
   const needle = s("line", { class: "hover", visibility: "hidden" });
   /** Shows where the row under the pointer lies. */
   const follow = (): void => {
-    const at = store.hover < 0 ? NaN : x(quantity.values()[store.hover]);
+    const at = store.hover < 0 ? NaN : x(clamp(quantity.values()[store.hover], ...domain));
     needle.setAttribute("visibility", Number.isFinite(at) ? "visible" : "hidden");
     if (!Number.isFinite(at)) return;
     for (const [name, value] of Object.entries({ x1: at, x2: at, y1: box.top, y2: box.bottom })) needle.setAttribute(name, value.toFixed(1));
@@ -75,6 +72,9 @@ export function histogram(options: HistogramOptions, store: Store): Picture {
     const y = linear([0, (Number.isFinite(top) && top > 0 ? top : 1) * 1.04], [box.bottom, box.top]);
     publish(svg, box, x, y);
     axisX(svg, box, x, options.axis);
+    const beyond = bins.below + bins.above;
+    if (beyond && store.show === "data")
+      svg.append(s("text", { class: "beyond", x: box.left, y: box.bottom + 32 }, `${whole(beyond)} beyond, at the ends`));
 
     const selected = store.selected ? count(bins, quantity.values(), store.mask) : null;
     const bars = s("g", { class: selected ? "bars faded" : "bars" });
@@ -108,7 +108,7 @@ export function histogram(options: HistogramOptions, store: Store): Picture {
       svg.append(s("text", { class: "outline-label", x: box.left, y: box.bottom + 32 }, "drawn from the model"));
     }
     for (const mark of options.marks ?? [])
-      svg.append(s("path", { class: "mark", d: `M${x(mark).toFixed(1)},${box.bottom - 1}l-4,-8h8Z` }));
+      svg.append(s("path", { class: "mark", d: `M${x(clamp(mark, bins.from, end)).toFixed(1)},${box.bottom - 1}l-4,-8h8Z` }));
     svg.append(brush, needle);
     follow();
     picture.stage.dataset.selected = String(store.selected);
@@ -117,6 +117,7 @@ export function histogram(options: HistogramOptions, store: Store): Picture {
     picture.describe(
       `Histogram of ${whole(total)} rows from ${show(bins.from)} to ${show(end)}, highest near ${show(edge(highest + 0.5))}.` +
         (selected ? ` ${whole(selected.reduce((sum, value) => sum + value, 0))} selected rows are highlighted.` : "") +
+        (beyond ? ` The bars at the ends count ${plural(beyond, "row")} beyond them.` : "") +
         (outline ? " Rows drawn from the model are outlined." : ""),
     );
   };
@@ -150,12 +151,17 @@ function interact(
   const range = (a: number, b: number, event: { shiftKey: boolean; altKey: boolean }): void => {
     const values = quantity.values();
     const [low, high] = a < b ? [a, b] : [b, a];
-    store.select((row) => values[row] >= low && values[row] <= high, combineOf(event));
+    // Rows beyond the bins stand in the bars at the ends.
+    const end = bins.from + bins.width * bins.counts.length;
+    store.select((row) => {
+      const value = clamp(values[row], bins.from, end);
+      return value >= low && value <= high;
+    }, combineOf(event));
   };
   stage.addEventListener("pointerdown", (event) => {
     if (event.button !== 0) return;
     stage.setPointerCapture(event.pointerId);
-    stage.focus({ preventScroll: true });
+    stage.focus({ preventScroll: true, focusVisible: false });
     start = at(event);
     event.preventDefault();
   });
@@ -202,10 +208,11 @@ function interact(
   });
 }
 
-/** Equal bins over a quantity's finite values. */
+/** Equal bins for a quantity. */
 export function binned(values: Float32Array, bins: number, low: number, high: number): Histogram {
   const width = high > low ? (high - low) / bins : 1;
-  const out = { from: low, width, counts: new Array<number>(bins).fill(0) };
+  const [below, above] = [values.filter((value) => value < low).length, values.filter((value) => value > high).length];
+  const out = { from: low, width, counts: new Array<number>(bins).fill(0), below, above };
   count(out, values).forEach((value, bin) => (out.counts[bin] = value));
   return out;
 }

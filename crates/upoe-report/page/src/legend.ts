@@ -31,7 +31,7 @@ export function drawLegend(colours: Colouring, show: Show, plain: boolean, width
       for (let t = 0; t < 40; t++)
         group.append(s("rect", { x: x + t * 2, y: y - 4, width: 2.2, height: 8, fill: css(colours.palette[Math.round((t / 39) * 255)]) }));
       group.append(s("text", { x: x + 88, y: y + 4 }, colours.ends[1]));
-      x += 100 + colours.ends[1].length * 6.6;
+      x += 116 + colours.ends[1].length * 6.6;
     }
     colours.levels?.forEach((level, at) => {
       room(34 + Math.min(180, [...level].length * 6.4));

@@ -8,7 +8,7 @@ import { gain } from "./gain";
 import { whole } from "./number";
 import { outliers } from "./outliers";
 import { scatter } from "./scatter";
-import type { Page } from "./schema";
+import { type Page, parse } from "./schema";
 import { type Show, Store } from "./store";
 import { summary } from "./summary";
 import { table } from "./table";
@@ -26,9 +26,14 @@ function section(id: string, title: string, lead: string, ...content: (Node | nu
   );
 }
 
+/** The groups that the scatter plot's first two axes show, or else ln p. */
+function startingColour(page: Page, data: Data): string {
+  return page.rows.clusters.some(({ expert }) => expert < 2) ? data.clusters[0].id : "lnp";
+}
+
 function start(page: Page): void {
   const data = new Data(page);
-  const store = new Store(data.count, data.clusters[0]?.id ?? "lnp");
+  const store = new Store(data.count, startingColour(page, data));
   const toggle = theme(store);
   const tip = new Tip(data);
   const { section: rows, bar } = table(data, store);
@@ -63,7 +68,7 @@ function start(page: Page): void {
     section(
       "outliers",
       "Outliers",
-      "The least probable rows. Bars say how each expert and each column moves ln p away from its value at the data's mean; they add up exactly.",
+      `The least probable rows. Bars say how each expert and each column moves ln p away from its value at the data's mean; they add up exactly.${gaussian ? "" : " Press an expert to see its own split over the columns."}`,
       outliers(data, store),
     ),
     section("rows", "Selected rows", "", rows),
@@ -94,7 +99,7 @@ function start(page: Page): void {
   document.getElementById("app")!.replaceChildren(
     h("a", { class: "skip", href: "#summary" }, "Skip to the summary"),
     h("div", { class: "top" }, h("nav", { "aria-label": "Sections" }, ...links), samples, toggle),
-    h("header", { class: "title" }, h("p", { class: "kicker" }, "Projection pursuit density"), h("h1", {}, page.title), h("p", { class: "headline" }, page.summary.headline)),
+    h("header", { class: "title" }, h("p", { class: "kicker" }, "Projection pursuit density"), h("h1", {}, page.title), h("p", { class: "headline" }, page.summary.headline.replace(/ %/g, "\u00a0%"))),
     h("main", {}, ...sections),
     h("footer", {}, h("p", {}, `Made by upoe ${page.summary.version}. This file is complete: it needs no network and sends nothing anywhere.`)),
     bar,
@@ -119,4 +124,4 @@ function follow(links: HTMLAnchorElement[]): void {
   document.querySelectorAll("section").forEach((element) => observer.observe(element));
 }
 
-start(JSON.parse(document.getElementById("upoe-page")!.textContent!) as Page);
+start(parse(document.getElementById("upoe-page")!.textContent!));

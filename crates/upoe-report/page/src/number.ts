@@ -70,13 +70,15 @@ export function linear(domain: [number, number], range: [number, number]): Scale
 /** How many ticks a length has room for. */
 export const tickCount = (length: number, each: number): number => Math.max(3, Math.round(length / each));
 
-/** About `count` round values within the domain, with their labels. */
+/** About `count` round values within the domain, three at least, with their labels. */
 export function ticks([a, b]: [number, number], count: number): { value: number; label: string }[] {
   const span = b - a;
   if (!(span > 0) || !Number.isFinite(span)) return [];
   const rough = span / Math.max(1, count);
   const power = 10 ** Math.floor(Math.log10(rough));
-  const step = power * ([1, 2, 5, 10].find((multiple) => multiple * power >= rough * 0.999) ?? 10);
+  const within = (step: number): number => Math.floor(b / step + 1e-9) - Math.ceil(a / step - 1e-9) + 1;
+  const steps = [10, 5, 2, 1, 0.5].map((multiple) => multiple * power);
+  const step = steps.find((size) => within(size) >= Math.min(3, count) && size <= 2 * rough) ?? rough;
   const decimals = Math.max(0, -Math.floor(Math.log10(step) + 1e-9));
   const out = [];
   for (let k = Math.ceil(a / step - 1e-9); k * step <= b + step * 1e-9; k++) {
@@ -108,3 +110,14 @@ export function quantiles(values: ArrayLike<number>, at: number[]): number[] {
   if (!sorted.length) return at.map(() => 0);
   return at.map((p) => sorted[Math.round(p * (sorted.length - 1))]);
 }
+
+/** From where to where a picture goes: all values, but none more than 7.5 quartile ranges (ten
+ * deviations of a Gaussian) from the median, or a few far out would squeeze the others. */
+export function reach(values: ArrayLike<number>): [number, number] {
+  const [least, first, middle, third, most] = quantiles(values, [0, 0.25, 0.5, 0.75, 1]);
+  const far = third > first ? 7.5 * (third - first) : Infinity;
+  return [Math.max(least, middle - far), Math.min(most, middle + far)];
+}
+
+/** A value moved into an interval; NaN stays. */
+export const clamp = (value: number, low: number, high: number): number => (value < low ? low : value > high ? high : value);

@@ -4,7 +4,7 @@ import { barChart, largest } from "./bars";
 import { type Data, floats } from "./data";
 import { h } from "./dom";
 import { binned, histogram } from "./histogram";
-import { extent, show, signed } from "./number";
+import { reach, show, signed, whole } from "./number";
 import { pixelPicture } from "./pixels";
 import type { Outlier, Real } from "./schema";
 import type { Store } from "./store";
@@ -12,7 +12,8 @@ import type { Store } from "./store";
 export function outliers(data: Data, store: Store): HTMLElement {
   const values = data.logDensity.values();
   const drawn = data.logDensity.samples?.() ?? new Float32Array();
-  const [low, high] = extent(values, drawn);
+  const ranges = [reach(values), ...(drawn.length ? [reach(drawn)] : [])];
+  const [low, high] = [Math.min(...ranges.map(([a]) => a)), Math.max(...ranges.map(([, b]) => b))];
   const list = data.page.outliers;
   return h(
     "div",
@@ -35,10 +36,12 @@ export function outliers(data: Data, store: Store): HTMLElement {
   );
 }
 
-function rarity(tail: Real): string {
+/** How rare, given that `drawn` rows from the model were asked. */
+function rarity(tail: Real, drawn: number): string {
   if (tail === null) return "";
+  if (tail * (drawn + 1) < 1.5) return `none of ${whole(drawn)} rows drawn from the model is less probable`;
   if (tail >= 0.1) return `${show(100 * tail, 2)} % of rows drawn from the model are less probable`;
-  return `about 1 in ${show(1 / Math.max(tail, 1e-12), 2)} rows drawn from the model is less probable`;
+  return `about 1 in ${whole(Number((1 / tail).toPrecision(2)))} rows drawn from the model is less probable`;
 }
 
 function card(data: Data, store: Store, outlier: Outlier): HTMLElement {
@@ -70,11 +73,8 @@ function card(data: Data, store: Store, outlier: Outlier): HTMLElement {
   });
   const focus = h("p", { class: "fine" });
   const explain = (): void => {
-    focus.textContent = split.length
-      ? part < 0
-        ? "Press an expert to see its split over the columns."
-        : `The columns now show ${shown[part].label} alone; press it again for the whole.`
-      : "";
+    focus.hidden = part < 0;
+    focus.textContent = part < 0 ? "" : `The columns now show ${shown[part].label} alone; press it again for the whole.`;
   };
   explain();
   const byExpert = barChart({
@@ -102,13 +102,19 @@ function card(data: Data, store: Store, outlier: Outlier): HTMLElement {
       h("h3", {}, `Row ${number}`),
       button,
       h("p", { class: "words" }, ...data.texts.slice(0, 3).flatMap((text) => [h("span", { class: "chip" }, text.levels[text.codes()[row]] ?? "–"), " "])),
-      h("p", {}, h("strong", {}, `ln p = ${show(outlier.log_density, 4)}`), outlier.tail === null ? "" : `, ${rarity(outlier.tail)}`),
-      h("p", { class: "fine" }, `${show(outlier.baseline, 4)} at the data's mean, ${signed(sum(parts), 2)} from there`),
+      h("p", {}, h("strong", {}, `ln p = ${show(outlier.log_density, 4)}`), outlier.tail === null || outlier.log_density === -Infinity ? "" : `, ${rarity(outlier.tail, data.page.samples?.drawn ?? 0)}`),
+      h("p", { class: "fine" }, outlier.note ?? `${show(outlier.baseline, 4)} at the data's mean, ${signed(sum(parts), 2)} from there`),
     ),
     outlier.experts.length ? byExpert.root : null,
     outlier.experts.length && split.length ? focus : null,
     image
-      ? h("div", { class: "pair" }, pixelPicture("Image", `of row ${number}`, () => cells, image, false, store).root, byColumn.root)
+      ? h(
+          "div",
+          { class: "pair" },
+          pixelPicture("Image", `of row ${number}`, () => cells, image, false, store).root,
+          byColumn.root,
+          h("p", { class: "fine" }, "By pixel: orange raises ln p, blue lowers it."),
+        )
       : byColumn.root,
   );
   store.on(["selection"], () => {

@@ -99,12 +99,16 @@ export function publish(svg: SVGSVGElement, box: Box, x: Scale, y: Scale): void 
 /** A horizontal axis below the box. */
 export function axisX(svg: SVGSVGElement, box: Box, x: Scale, label: string): void {
   const count = tickCount(box.right - box.left, 80);
+  const width = svg.viewBox.baseVal.width;
   const group = s("g", { class: "axis" });
   group.append(s("line", { x1: box.left, x2: box.right, y1: box.bottom + 0.5, y2: box.bottom + 0.5, class: "rule" }));
   for (const tick of ticks(x.domain, count)) {
     const at = Math.round(x(tick.value)) + 0.5;
+    // A label at the picture's edge moves in to be whole.
+    const half = 3.5 * tick.label.length;
+    const label = Math.min(width - half, Math.max(half, at));
     group.append(s("line", { x1: at, x2: at, y1: box.bottom, y2: box.bottom + 4, class: "rule" }));
-    group.append(s("text", { x: at, y: box.bottom + 16, "text-anchor": "middle" }, tick.label));
+    group.append(s("text", { x: label, y: box.bottom + 16, "text-anchor": "middle" }, tick.label));
   }
   if (label) group.append(s("text", { x: box.right, y: box.bottom + 32, "text-anchor": "end", class: "label" }, label));
   svg.append(group);

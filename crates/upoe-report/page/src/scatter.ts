@@ -2,8 +2,8 @@
 
 import { Cloud, type Tool } from "./cloud";
 import type { Data, Quantity } from "./data";
-import { choice, h, segments } from "./dom";
-import { extent, linear, type Scale, tickCount, ticks } from "./number";
+import { choice, h, s, segments } from "./dom";
+import { clamp, linear, plural, reach, type Scale, tickCount, ticks } from "./number";
 import { axisX, axisY, publish } from "./picture";
 import type { Store } from "./store";
 import type { Tip } from "./tip";
@@ -14,11 +14,22 @@ export function scatter(data: Data, store: Store, tip: Tip): HTMLElement {
   up ??= across;
   let x: Scale;
   let y: Scale;
-  const reach = (quantity: Quantity): [number, number] => {
-    const drawn = store.show !== "data" ? quantity.samples?.() : undefined;
-    const [a, b] = extent(quantity.values(), drawn ?? []);
-    const pad = (b - a || 1) * 0.04;
-    return [a - pad, b + pad];
+  const domains = new Map<Quantity, [number, number]>();
+  const domain = (quantity: Quantity): [number, number] => {
+    let known = domains.get(quantity);
+    if (!known) {
+      const [low, high] = reach(quantity.values());
+      const pad = (high - low || 1) * 0.04;
+      domains.set(quantity, (known = [low - pad, high + pad]));
+    }
+    return known;
+  };
+  /** How many rows lie outside the frame. */
+  const beyond = (): number => {
+    const [xs, ys, [a, b], [c, d]] = [across.values(), up.values(), x.domain, y.domain];
+    let count = 0;
+    for (let i = 0; i < xs.length; i++) if (xs[i] < a || xs[i] > b || ys[i] < c || ys[i] > d) count++;
+    return count;
   };
   const cloud = new Cloud(
     data,
@@ -32,22 +43,26 @@ export function scatter(data: Data, store: Store, tip: Tip): HTMLElement {
       tool: "rectangle",
     },
     {
-      place: (_, px, py, samples) => {
+      place: (box, px, py, samples) => {
         const a = samples ? across.samples?.() : across.values();
         const b = samples ? up.samples?.() : up.values();
         if (!a || !b || !x || !y) return false;
+        // What lies beyond the frame waits just within its edge, where a brush can reach it.
+        const [left, right, top, bottom] = [box.left + 3, box.right - 3, box.top + 3, box.bottom - 3];
         for (let i = 0; i < px.length; i++) {
-          px[i] = x(a[i]);
-          py[i] = y(b[i]);
+          px[i] = clamp(x(a[i]), left, right);
+          py[i] = clamp(y(b[i]), top, bottom);
         }
         return true;
       },
       overlay: (svg, box) => {
-        x = linear(reach(across), [box.left, box.right]);
-        y = linear(reach(up), [box.bottom, box.top]);
+        x = linear(domain(across), [box.left, box.right]);
+        y = linear(domain(up), [box.bottom, box.top]);
         publish(svg, box, x, y);
         axisY(svg, box, y, up.label, false);
         axisX(svg, box, x, across.label);
+        const out = beyond();
+        if (out) svg.append(s("text", { class: "beyond", x: box.left, y: box.bottom + 32 }, `${plural(out, "row")} beyond, at the edge`));
       },
       grid: () => {
         const [a, b] = [x.domain, y.domain];

@@ -54,7 +54,7 @@ export interface GainPath {
 export interface Expert {
   kind: string;
   words: string;
-  parameters: { name: string; value: Real; note: string | null }[];
+  parameters: { name: string; group: number | null; value: Real; note: string | null }[];
   q: Real;
   p_value: Real;
   negentropy: Real;
@@ -68,7 +68,10 @@ export interface Expert {
 export interface Histogram {
   from: number;
   width: number;
+  /** The bins at the ends hold what lies beyond them too. */
   counts: number[];
+  below: number;
+  above: number;
 }
 
 export interface Rows {
@@ -90,16 +93,30 @@ export interface Samples {
   log_density: Floats;
   projections: Floats[];
   columns: Floats[];
+  drawn: number;
 }
 
 export interface Outlier {
   position: number;
   log_density: Real;
   tail: Real;
+  note: string | null;
   baseline: Real;
   experts: Real[];
   rest: Real;
   columns: Floats;
   split: Floats[];
   values: Floats;
+}
+
+/** Reads the JSON block. Infinities, which JSON lacks, stand there as texts. */
+export function parse(text: string): Page {
+  const page = JSON.parse(text) as Page;
+  const { summary, experts, outliers } = page;
+  const places: object[] = [...outliers, ...experts.flatMap((expert) => expert.parameters)];
+  for (const likelihood of [summary.log_likelihood, summary.log_density]) places.push(likelihood, likelihood.holdout ?? {});
+  for (const place of places as Record<string, unknown>[])
+    for (const name of ["train", "gaussian_train", "gaussian_holdout", "mean", "value", "log_density"])
+      if (place[name] === "-inf" || place[name] === "inf") place[name] = place[name] === "inf" ? Infinity : -Infinity;
+  return page;
 }

@@ -4,44 +4,13 @@ import { Cloud, type Tool } from "./cloud";
 import type { Data } from "./data";
 import { choice, fresh, h, s, segments } from "./dom";
 import { depthOf, type Frame, generator, randomFrame, roll, spin, start, type Vector, type Way, way } from "./frames";
-import { quantiles } from "./number";
+import { clamp } from "./number";
+import { remark, spaces } from "./spaces";
 import type { Store } from "./store";
 import type { Tip } from "./tip";
 
-/** Columns beyond these make a plane of noise: the tour takes the first. */
-const MOST = 40;
-
 /** Rows projected at a time. */
 const BLOCK = 2048;
-
-interface Space {
-  id: string;
-  label: string;
-  axes: { label: string; rows: Float32Array; samples: Float32Array | null }[];
-  /** Half the width of the picture, in the space's units. */
-  reach: number;
-}
-
-function spaces(data: Data): Space[] {
-  const reach = (axes: Space["axes"]): number =>
-    1.25 * Math.max(2, ...axes.map((axis) => Math.max(...quantiles(axis.rows, [0.01, 0.99]).map(Math.abs))));
-  const out: Space[] = [];
-  if (data.projections.length >= 2) {
-    const axes = data.projections.slice(0, MOST).map((z) => ({ label: z.label, rows: z.values(), samples: z.samples?.() ?? null }));
-    out.push({ id: "experts", label: "the experts' projections", axes, reach: reach(axes) });
-  }
-  const modelled = data.page.rows.columns.flatMap((column, index) => (column.modelled === null ? [] : [{ id: `c${index}`, of: column.modelled }]));
-  if (modelled.length >= 2) {
-    const axes = modelled.slice(0, MOST).map(({ id, of }) => {
-      const { mean, standard_deviation: spread } = data.page.summary.columns[of];
-      const standard = (values: Float32Array): Float32Array => values.map((value) => (value - (mean ?? 0)) / (spread || 1));
-      const column = data.columns.find((candidate) => candidate.id === id)!;
-      return { label: column.label, rows: standard(column.values()), samples: column.samples && standard(column.samples()) };
-    });
-    out.push({ id: "columns", label: "the columns, standardised", axes, reach: reach(axes) });
-  }
-  return out;
-}
 
 export function tour(data: Data, store: Store, tip: Tip): HTMLElement {
   const all = spaces(data);
@@ -74,6 +43,8 @@ export function tour(data: Data, store: Store, tip: Tip): HTMLElement {
       place: (box, px, py, samples) => {
         const size = (Math.min(box.right - box.left, box.bottom - box.top) / 2 / space.reach) * zoom;
         const [cx, cy] = [(box.left + box.right) / 2, (box.top + box.bottom) / 2];
+        // For tests and other readers: a row's place is (cx, cy) + size · (frame · row).
+        cloud.picture.stage.dataset.centre = [cx, cy, size].map((value) => value.toFixed(3)).join(" ");
         const axes = space.axes.flatMap((axis, k) => {
           const values = samples ? axis.samples : axis.rows;
           return values ? [{ values, a: frame[0][k] * size, b: -frame[1][k] * size }] : [];
@@ -92,8 +63,8 @@ export function tour(data: Data, store: Store, tip: Tip): HTMLElement {
         }
         // What lies beyond the picture waits at its edge.
         for (let i = 0; i < px.length; i++) {
-          px[i] = Math.min(box.right, Math.max(box.left, px[i]));
-          py[i] = Math.min(box.bottom, Math.max(box.top, py[i]));
+          px[i] = clamp(px[i], box.left + 3, box.right - 3);
+          py[i] = clamp(py[i], box.top + 3, box.bottom - 3);
         }
         return true;
       },
@@ -247,12 +218,4 @@ export function tour(data: Data, store: Store, tip: Tip): HTMLElement {
       note && h("p", { class: "fine" }, note),
     ),
   );
-}
-
-function remark(experts: number, all: Space[]): string {
-  const columns = all.some((space) => space.id === "columns");
-  if (experts >= 3) return "";
-  if (experts === 2) return `Two experts span one plane, so the tour turns it${columns ? "; choose the columns to leave it" : ""}.`;
-  const why = experts ? "One expert spans a line" : "There is no expert";
-  return `${why}, so there is no experts' space to tour${columns ? ": this is a tour of the columns instead" : ""}.`;
 }

@@ -1,7 +1,7 @@
 // Hostile text is text; explanations add up; pictures can be saved.
 
 import { readFileSync } from "node:fs";
-import { expect, floats, open, settle, test } from "./support";
+import { agreed, expect, floats, open, settle, test } from "./support";
 
 test("hostile names and cells come out as text", async ({ page: tab }) => {
   const page = await open(tab, "hostile");
@@ -20,7 +20,7 @@ test("hostile names and cells come out as text", async ({ page: tab }) => {
   await settle(tab);
   await expect(tab.locator("#rows thead")).toContainText("<img src=x onerror=");
   await expect(tab.locator("#rows tbody tr").first()).toContainText("<img src=x onerror=");
-  await expect(tab.locator("#experts")).toContainText("<img src=x onerror=");
+  await expect(tab.locator("#experts desc").filter({ hasText: "<img src=x onerror=" }).first()).toBeAttached();
   await expect(tab.locator(".notices")).toContainText("<img src=x onerror=");
   await expect(tab.locator(".tip")).toContainText("<img src=x");
   expect(await tab.locator("img, script:not([type]) ~ script, [onerror]").count()).toBe(0);
@@ -71,13 +71,29 @@ test("loadings are sorted by size", async ({ page: tab }) => {
   expect(values).toEqual([...values].sort((a, b) => b - a));
 });
 
-for (const name of ["crabs", "image"] as const)
+test("a density of zero is minus infinity, not unknown", async ({ page: tab }) => {
+  const page = await open(tab, "degenerate");
+  const [first, second] = page.outliers;
+  expect(first.log_density).toBe(-Infinity);
+  expect(Number.isFinite(second.log_density)).toBe(true);
+  const card = tab.locator(".outlier").first();
+  await expect(card).toContainText("ln p = −∞");
+  await expect(card).toContainText("leaves the subspace");
+  await card.getByRole("button", { name: "Select" }).click();
+  await settle(tab);
+  expect(await agreed(tab, page)).toBe(1);
+  await expect(tab.locator("#rows tbody tr td:nth-child(2)")).toHaveText("−∞");
+  await tab.locator("#scatter").getByLabel("Across").selectOption("lnp");
+  await settle(tab);
+  await expect(tab.locator("#scatter .beyond")).toContainText("1 row beyond");
+});
+
+for (const name of ["demo", "image"] as const)
   test(`${name}: every kind of picture saves as SVG and PNG`, async ({ page: tab }) => {
     await open(tab, name);
-    const pictures = [
-      "#gain figure", "#expert-1 .histogram", "#expert-1 .weights figure", "#expert-1 .qq", "#scatter figure", "#tour figure",
-      "#outliers .histogram", ".outlier figure >> nth=0",
-    ];
+    const pixels = ["#expert-1 .weights figure", ".outlier .pair figure >> nth=1"];
+    const all = ["#gain figure", "#expert-1 .histogram", "#expert-1 .weights figure", "#expert-1 .qq", "#scatter figure", "#tour figure", "#outliers .histogram", ".outlier figure >> nth=0"];
+    const pictures = name === "image" ? pixels : all;
     for (const selector of pictures) {
       const figure = tab.locator(selector).first();
       let download = tab.waitForEvent("download");

@@ -1,8 +1,7 @@
 #!/bin/sh
 # Tests the page in a headless Chromium; installs what is missing.
 #
-# UPOE_REPORT_HTML  a page to test as the demo's (default: a made-up one)
-# UPOE_LARGE_HTML   a page of 50,000 rows (default: a made-up one)
+# UPOE_REPORT_HTML  a page to test as the demo's (default: Crabs, fitted here)
 # CHROMIUM          the browser (default: /usr/bin/chromium)
 set -eu
 cd "$(dirname "$0")/.."
@@ -18,6 +17,6 @@ if [ ! -x "${CHROMIUM:-/usr/bin/chromium}" ]; then
 fi
 
 target=${CARGO_TARGET_DIR:-$(cd ../../.. && pwd)/target}
-export UPOE_FIXTURES="$target/page-fixtures"
-(cd ../../.. && cargo run --quiet --release -p upoe-report --example fixture -- "$UPOE_FIXTURES")
+export UPOE_PAGES="$target/pages"
+(cd ../../.. && cargo run --quiet --release -p upoe-report --example page -- "$UPOE_PAGES")
 exec npx playwright test "$@"

@@ -4,19 +4,21 @@ import { expect, test as base, type Locator, type Page as Tab } from "@playwrigh
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { codes, floats } from "../src/data";
-import type { Page } from "../src/schema";
+import { type Page, parse } from "../src/schema";
 
-const fixture = (name: string): string => resolve(process.env.UPOE_FIXTURES ?? ".", `${name}.html`);
+const made = (name: string): string => resolve(process.env.UPOE_PAGES ?? ".", `${name}.html`);
 
+/** Pages of real models: ../../examples/page.rs makes them. */
 export const PAGES = {
-  demo: process.env.UPOE_REPORT_HTML ? resolve(process.env.UPOE_REPORT_HTML) : fixture("crabs"),
-  large: process.env.UPOE_LARGE_HTML ? resolve(process.env.UPOE_LARGE_HTML) : fixture("large"),
-  crabs: fixture("crabs"),
-  four: fixture("tour"),
-  one: fixture("one"),
-  gaussian: fixture("gaussian"),
-  image: fixture("image"),
-  hostile: fixture("hostile"),
+  demo: process.env.UPOE_REPORT_HTML ? resolve(process.env.UPOE_REPORT_HTML) : made("crabs"),
+  large: made("large"),
+  four: made("four"),
+  heavy: made("heavy"),
+  gaussian: made("gaussian"),
+  image: made("image"),
+  hostile: made("hostile"),
+  degenerate: made("degenerate"),
+  many: made("many"),
 };
 export type Name = keyof typeof PAGES;
 
@@ -52,7 +54,7 @@ export async function open(tab: Tab, name: Name): Promise<Page> {
   await tab.goto(`file://${PAGES[name]}`);
   await expect(tab.locator("main section").first()).toBeVisible();
   await settle(tab);
-  return JSON.parse((await tab.locator("#upoe-page").textContent())!) as Page;
+  return parse((await tab.locator("#upoe-page").textContent())!);
 }
 
 /** Waits until changes have reached every view. */

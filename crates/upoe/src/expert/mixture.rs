@@ -180,6 +180,9 @@ impl Marginal for Mixture {
         let parts: Vec<(f64, Shape)> =
             self.weights.iter().copied().zip(self.components.iter().map(Marginal::shape)).collect();
         let mean: f64 = parts.iter().map(|(w, s)| w * s.mean).sum();
+        if parts.iter().any(|(_, s)| s.variance.is_infinite()) {
+            return Shape { mean, variance: f64::INFINITY, kurtosis: f64::INFINITY };
+        }
         let variance = parts.iter().map(|(w, s)| w * (s.variance + (s.mean - mean).powi(2))).sum();
         let fourth: f64 = parts
             .iter()

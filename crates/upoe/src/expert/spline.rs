@@ -150,8 +150,11 @@ fn build() -> Basis {
     let line: Vec<f64> = (0..KNOTS).map(knot).collect();
     let mut functions = vec![through(&line)];
     for k in 2..KNOTS {
+        // Even and odd functions take turns; what rounding left of the other parity goes.
         let sign = vectors[(KNOTS - 1, k)].signum();
-        let values: Vec<f64> = (0..KNOTS).map(|i| sign * vectors[(i, k)]).collect();
+        let parity = if k % 2 == 0 { 1.0 } else { -1.0 };
+        let at = |i: usize| 0.5 * sign * (vectors[(i, k)] + parity * vectors[(KNOTS - 1 - i, k)]);
+        let values: Vec<f64> = (0..KNOTS).map(at).collect();
         functions.push(through(&values));
     }
     let rough = std::array::from_fn(|k| if k == 0 { 0.0 } else { evd.S()[k + 1] });

@@ -1,0 +1,35 @@
+# make test: installs what the tests need and runs them all. make lint: the linters.
+SHELL := bash
+.SHELLFLAGS := -eu -o pipefail -c
+
+# A folder with the paper's own data (frey/, images/), where there is one; tests that need it
+# say so when it is missing.
+DATA := $(wildcard ../shared/data)
+export UPOE_DATA ?= $(abspath $(DATA))
+
+-include python/python.mk
+
+.PHONY: test test-rust test-page lint demo null-table
+
+test: test-rust test-python test-page
+
+test-rust:
+	cargo test --release --workspace
+
+# The real demo's page and pages of other fitted models, in a headless Chromium.
+test-page:
+	cargo run --release --quiet -- demo --output target/demo --quiet
+	UPOE_REPORT_HTML=$(abspath target/demo/report.html) bash crates/upoe-report/page/tests/run.sh
+
+lint:
+	cargo fmt --all --check
+	cargo clippy --release --workspace --all-targets -- -D warnings
+	RUSTDOCFLAGS="-D warnings" cargo doc --release --workspace --no-deps
+
+demo:
+	cargo run --release -- demo
+
+# The table behind the null stop rule; about half an hour.
+null-table:
+	cargo run --release -p upoe --example null_table > target/null_table.csv
+	mv target/null_table.csv crates/upoe/src/learn/null_table.csv

@@ -1,0 +1,170 @@
+//! `upoe demo`: the Crabs data, fitted as the paper does.
+
+use std::path::PathBuf;
+use std::time::Instant;
+
+use clap::Args;
+use upoe::expert::{Expert, Family, Marginal};
+use upoe::{Rows, Settings, State, fit_with};
+use upoe_io::{ModelFile, ReadOptions, Table, TextColumn};
+
+use crate::args::Common;
+use crate::charts::histogram;
+use crate::describe::{self, wrapped};
+use crate::failure::{Failure, from_core};
+use crate::fit::training;
+use crate::output::print;
+use crate::progress::{Progress, duration};
+use crate::report;
+use crate::table::bold;
+
+/// Fit the Crabs data that upoe brings along, and show what it finds
+#[derive(Args)]
+#[command(after_help = "Examples:
+  upoe demo                 writes crabs.csv, crabs.upoe and report.html here
+  upoe demo -o somewhere    writes them there")]
+pub struct Demo {
+    /// The directory to write to
+    #[arg(long, short, value_name = "DIR", default_value = ".")]
+    pub output: PathBuf,
+    #[command(flatten)]
+    pub common: Common,
+}
+
+/// 200 crabs of two species and both sexes: N. A. Campbell and R. J. Mahon (1974).
+const CRABS: &[u8] = include_bytes!("../data/crabs.csv");
+const COLUMNS: [&str; 5] = ["FL", "RW", "CL", "CW", "BD"];
+
+impl Demo {
+    /// Fits, shows, writes.
+    pub fn run(&self) -> Result<(), Failure> {
+        self.common.start()?;
+        let paths = ["crabs.csv", "crabs.upoe", "report.html"].map(|name| self.output.join(name));
+        let [csv, model, page] = &paths;
+        upoe_io::check_writable(model)?;
+        let options = ReadOptions {
+            columns: COLUMNS.map(str::to_owned).to_vec(),
+            keep: vec!["sp".into(), "sex".into()],
+            ..ReadOptions::default()
+        };
+        let table = Table::from_bytes("crabs.csv", CRABS.to_vec(), &options)?;
+        let file = fit(&table).map_err(|error| from_core(error, &table))?;
+        let rows = Rows::new(&table.data, COLUMNS.len()).map_err(|e| from_core(e, &table))?;
+        let z = file.model.transform(&rows).map_err(|e| from_core(e, &table))?;
+
+        let mut wrote = vec!["crabs.upoe"];
+        file.write(model)?;
+        // Someone's own file of that name is not ours to replace.
+        if !csv.exists() || std::fs::read(csv).is_ok_and(|found| found == CRABS) {
+            upoe_io::write_file(csv, CRABS)?;
+            wrote.insert(0, "crabs.csv");
+        }
+        upoe_io::write_file(page, report::page(&file, &table, None)?.as_bytes())?;
+        wrote.push("report.html");
+        if self.common.json {
+            return print(&format!("{:#}\n", describe::json(&file)));
+        }
+        print(&self.show(&file, &table, &z))?;
+        Progress::new(self.common.quiet).say(&format!(
+            "wrote {} in {}",
+            wrote.join(", "),
+            self.output.display()
+        ));
+        Ok(())
+    }
+
+    fn show(&self, file: &ModelFile, table: &Table, z: &[f64]) -> String {
+        let experts = file.model.experts();
+        let about = format!(
+            "{} crabs, 5 measurements in mm (frontal lobe, rear width, carapace length and width, \
+             body depth); species and sex are kept from the fit. Two mixture experts (μ = ∓1, \
+             β = 20), fitted in {}.",
+            table.rows,
+            duration(file.training.seconds)
+        );
+        let mut lines = wrapped(&about, 80);
+        for (j, learned) in file.state.experts.iter().enumerate() {
+            let along: Vec<f64> = z.iter().skip(j).step_by(experts.len()).copied().collect();
+            lines.push(String::new());
+            let (name, q) = (format!("expert {}", j + 1), learned.q);
+            let says = upoe_report::words(&learned.expert);
+            lines.push(format!("{}  Q = {q:.5} nats a crab  mixture: {says}", bold(&name)));
+            lines.push(format!("  {}", parameters(&learned.expert)));
+            lines.push(format!("  loadings  {}", describe::strongest(file, j, 68)));
+            let curve = |z: f64| learned.expert.ln_density(z).exp();
+            lines.extend(histogram(&along, curve, 64, 7).into_iter().map(|l| format!("  {l}")));
+        }
+        lines.push(String::new());
+        lines.extend(wrapped(&found(experts, &table.kept, z), 80));
+        lines.push(String::new());
+        lines.push(bold("Try next"));
+        let at = |name: &str| self.output.join(name).display().to_string();
+        let (csv, model) = (at("crabs.csv"), at("crabs.upoe"));
+        let (csv, model) = (csv.trim_start_matches("./"), model.trim_start_matches("./"));
+        let columns = COLUMNS.join(",");
+        for (why, command) in [
+            ("what does the model say?", format!("upoe inspect {model}")),
+            ("how probable is each crab?", format!("upoe score {model} {csv} --tail 10000")),
+            ("why?", format!("upoe explain {model} {csv} --keep sp,sex")),
+            ("crabs that never lived", format!("upoe sample {model} -n 10")),
+            ("let it choose", format!("upoe fit {csv} --columns {columns} -o my.upoe")),
+        ] {
+            lines.push(format!("  {why:<28}{command}"));
+        }
+        lines.join("\n") + "\n"
+    }
+}
+
+/// As the paper does: two mixtures of two Student-t components at ∓1 with β = 20.
+fn fit(table: &Table) -> upoe::Result<ModelFile> {
+    let settings = Settings {
+        experts: Some(2),
+        family: Some(Family::Mixture),
+        fix_mu: Some(vec![-1.0, 1.0]),
+        fix_beta: Some(20.0),
+        ..Settings::default()
+    };
+    let rows = Rows::new(&table.data, table.names.len())?;
+    let start = Instant::now();
+    let fit = fit_with(&rows, None, &settings, State::default(), &mut |_| true)?;
+    let training = training(&fit, &rows, None, &settings, start)?;
+    Ok(ModelFile::new(fit, table.names.clone(), settings, training))
+}
+
+fn parameters(expert: &Expert) -> String {
+    let all = expert.parameters();
+    let symbol = |name: &str| match name {
+        "pi" => "π",
+        "mu" => "μ",
+        "theta" => "θ",
+        _ => "β",
+    };
+    let one = |p: &upoe::expert::Parameter| {
+        let values: Vec<String> = p.values.iter().map(|v| format!("{v:.3}")).collect();
+        format!("{} {}{}", symbol(p.name), values.join(" "), if p.held { " (held)" } else { "" })
+    };
+    all.iter().map(one).collect::<Vec<_>>().join("   ")
+}
+
+/// What was found, in two sentences: how each expert's groups agree with what was kept.
+fn found(experts: &[Expert], kept: &[TextColumn], z: &[f64]) -> String {
+    let mut sentences = Vec::new();
+    for (j, expert) in experts.iter().enumerate() {
+        let Expert::Mixture(mixture) = expert else { continue };
+        let along = z.iter().skip(j).step_by(experts.len());
+        let upper: Vec<bool> = along.map(|z| mixture.responsibilities(*z)[1] > 0.5).collect();
+        let agreement = |labels: &TextColumn| {
+            let first = labels.get(0).unwrap_or("").to_owned();
+            let same = labels.iter().zip(&upper).filter(|(l, u)| (*l == first) == **u).count();
+            same.max(upper.len() - same)
+        };
+        let best = kept.iter().map(|labels| (agreement(labels), labels.name.as_str())).max();
+        let Some((right, name)) = best else { continue };
+        let groups = if name == "sp" { "the two species" } else { "the sexes" };
+        let which = if j == 0 { "The strongest direction" } else { "The second" };
+        let blind = if j == 0 { ", though the fit never saw a label" } else { "" };
+        let crabs = upper.len();
+        sentences.push(format!("{which} tells {groups} apart, {right} of {crabs} right{blind}."));
+    }
+    sentences.join(" ")
+}

@@ -1,0 +1,263 @@
+//! What a model says: for people, and as JSON.
+
+use serde_json::{Map, Value, json};
+use upoe::expert::Marginal;
+use upoe::{Notice, Rest};
+use upoe_io::{Likelihood, ModelFile};
+use upoe_report::words;
+
+use crate::progress::{duration, grouped};
+use crate::table::{TextTable, bold, shown};
+
+/// The model as one JSON object, with the keys of `fit --json`.
+pub fn json(file: &ModelFile) -> Value {
+    let (model, training) = (&file.model, &file.training);
+    let (loadings, patterns) = (model.loadings(), model.patterns());
+    let experts: Vec<Value> = file
+        .state
+        .experts
+        .iter()
+        .zip(loadings.iter().zip(&patterns))
+        .map(|(learned, (loadings, pattern))| {
+            let mut parameters = Map::new();
+            let mut held = Vec::new();
+            for parameter in learned.expert.parameters() {
+                let value = match parameter.values[..] {
+                    [one] => json!(one),
+                    _ => json!(parameter.values),
+                };
+                parameters.insert(parameter.name.into(), value);
+                if parameter.held && parameter.name != "knots" {
+                    held.push(parameter.name);
+                }
+            }
+            let mut expert = json!({
+                "q": learned.q,
+                "kind": learned.expert.family().name(),
+                "says": words(&learned.expert),
+                "parameters": parameters,
+                "held": held,
+                "direction": learned.direction,
+                "loadings": loadings,
+                "pattern": pattern,
+                "iterations": learned.iterations,
+                "converged": learned.converged,
+            });
+            if let Some(p) = learned.p_value {
+                expert["p_value"] = json!(p);
+            }
+            expert
+        })
+        .collect();
+    let stop = json!(file.stop);
+    json!({
+        "rows": training.rows,
+        "holdout_rows": training.holdout_rows,
+        "weight": training.weight,
+        "columns": file.names,
+        "dims": model.whitening().dims(),
+        "rank": model.whitening().rank,
+        "kept_variance": model.whitening().kept_variance,
+        "learner": json!(file.settings.learner),
+        "stop_reason": stop.get("rule").cloned().unwrap_or(Value::Null),
+        "stop_message": file.stop.to_string(),
+        "seconds": training.seconds,
+        "experts": experts,
+        "path": json!(file.state.path),
+        "log_likelihood": likelihood(&training.log_likelihood),
+        "log_density": likelihood(&training.log_density),
+        "notices": notices(file),
+        "settings": json!(file.settings),
+        "seed": training.seed,
+        "version": training.version,
+    })
+}
+
+/// What a user should know, with the names of columns.
+pub fn notices(file: &ModelFile) -> Vec<String> {
+    let said = |notice: &Notice| match notice {
+        Notice::Degenerate { constant, .. } if !constant.is_empty() => {
+            let names = constant.iter().take(6).filter_map(|&i| file.names.get(i));
+            let names: Vec<String> = names.map(|name| shown(name, 20)).collect();
+            let more = if constant.len() > names.len() { ", …" } else { "" };
+            format!("{notice}; constant: {}{more}", names.join(", "))
+        }
+        notice => notice.to_string(),
+    };
+    file.notices.iter().map(said).collect()
+}
+
+fn likelihood(of: &Likelihood) -> Value {
+    let mut out = json!({ "train": of.train });
+    if let Some(holdout) = of.holdout {
+        out["holdout"] = json!(holdout);
+        out["holdout_standard_error"] = json!(of.holdout_standard_error);
+    }
+    out
+}
+
+/// The model for people, 80 columns wide, with at most so many experts.
+pub fn text(file: &ModelFile, most: usize) -> String {
+    let (model, training) = (&file.model, &file.training);
+    let whitening = model.whitening();
+    let mut lines = vec![format!(
+        "{} rows × {} columns in {} dimensions{}, {} learner, {}",
+        grouped(training.rows),
+        file.names.len(),
+        whitening.dims(),
+        match whitening.rest {
+            Rest::Noise { .. } =>
+                format!(" ({:.1} % of the variance)", 100.0 * whitening.kept_variance),
+            _ => String::new(),
+        },
+        json!(file.settings.learner).as_str().unwrap_or(""),
+        duration(training.seconds),
+    )];
+    lines.push(String::new());
+    if file.state.experts.is_empty() {
+        lines.push("No experts: the model is Gaussian.".into());
+    } else {
+        lines.extend(experts(file, most));
+        lines.push(String::new());
+        lines.extend(loadings(file, most));
+        let more = file.state.experts.len().saturating_sub(most);
+        if more > 0 {
+            lines.push(format!("… and {more} more: `upoe inspect` shows them all"));
+        }
+    }
+    lines.push(String::new());
+    lines.extend(likelihoods(file));
+    lines.push(String::new());
+    lines.extend(wrapped(&format!("Stopped because {}.", file.stop), 80));
+    for notice in notices(file) {
+        lines.extend(wrapped(&format!("Note: {notice}."), 80));
+    }
+    lines.join("\n") + "\n"
+}
+
+fn experts(file: &ModelFile, most: usize) -> Vec<String> {
+    let tested = file.state.experts.iter().any(|learned| learned.p_value.is_some());
+    let mut table = if tested {
+        TextTable::new(&["expert", "Q", "p", "kind", "what it says"])
+    } else {
+        TextTable::new(&["expert", "Q", "kind", "what it says"])
+    };
+    for (j, learned) in file.state.experts.iter().enumerate().take(most) {
+        let mut cells = vec![(j + 1).to_string(), format!("{:.4}", learned.q)];
+        if tested {
+            cells.push(learned.p_value.map_or("–".into(), probability));
+        }
+        cells.push(learned.expert.family().name().into());
+        let blank = vec![String::new(); cells.len()];
+        for (line, said) in wrapped(&words(&learned.expert), 44).into_iter().enumerate() {
+            let mut row = if line == 0 { cells.clone() } else { blank.clone() };
+            row.push(said);
+            table.row(row);
+        }
+    }
+    table.lines()
+}
+
+/// A p-value in few characters.
+pub fn probability(p: f64) -> String {
+    if p < 1e-3 { "<0.001".into() } else { format!("{p:.3}") }
+}
+
+/// The strongest loadings of each expert, in z for one standard deviation of the column.
+fn loadings(file: &ModelFile, most: usize) -> Vec<String> {
+    let heading = "strongest columns (z for one standard deviation of the column)";
+    let mut lines = vec![bold(heading)];
+    for j in 0..file.state.experts.len().min(most) {
+        lines.push(format!("{:>6}  {}", j + 1, strongest(file, j, 70)));
+    }
+    lines
+}
+
+/// The strongest loadings of expert `j` that fit into `width` characters.
+pub fn strongest(file: &ModelFile, j: usize, width: usize) -> String {
+    let deviations = &file.model.whitening().deviations;
+    let loadings = file.model.loadings();
+    let mut sizes: Vec<(f64, &str)> = loadings[j]
+        .iter()
+        .zip(deviations)
+        .map(|(w, s)| w * s)
+        .zip(file.names.iter().map(String::as_str))
+        .collect();
+    sizes.sort_by(|(a, _), (b, _)| b.abs().total_cmp(&a.abs()));
+    let mut text = String::new();
+    for (size, name) in sizes.into_iter().take(8) {
+        let item = format!("{} {size:+.2}", shown(name, 20));
+        if text.chars().count() + item.chars().count() + 3 > width {
+            break;
+        }
+        if !text.is_empty() {
+            text += "   ";
+        }
+        text += &item;
+    }
+    text
+}
+
+fn likelihoods(file: &ModelFile) -> Vec<String> {
+    let held_out = file.training.holdout_rows > 0;
+    let number = |x: Option<f64>| x.map_or("not finite".into(), |x| format!("{x:.4}"));
+    let held = |x: &Likelihood| match x.holdout_standard_error {
+        Some(error) => format!("{} ± {error:.4}", number(x.holdout)),
+        None => number(x.holdout),
+    };
+    let training = &file.training;
+    let mut rows = vec![
+        [
+            "in sphered space".into(),
+            number(training.log_likelihood.train),
+            held(&training.log_likelihood),
+        ],
+        [
+            "over the columns".into(),
+            number(training.log_density.train),
+            held(&training.log_density),
+        ],
+    ];
+    if let (Some(first), Some(last)) = (file.state.path.first(), file.state.path.last()) {
+        let gain = |to: Option<f64>, from: Option<f64>| {
+            to.zip(from).map_or(String::new(), |(to, from)| format!("{:+.4}", to - from))
+        };
+        rows.push([
+            "gain over a Gaussian".into(),
+            gain(Some(last.train), Some(first.train)),
+            gain(last.holdout, first.holdout),
+        ]);
+    }
+    let heading = "mean ln p of a row, nats";
+    let mut table = if held_out {
+        TextTable::new(&[heading, "train", "held out"])
+    } else {
+        TextTable::new(&[heading, "train"])
+    };
+    for [what, train, holdout] in rows {
+        if held_out {
+            table.row(vec![what, train, holdout]);
+        } else {
+            table.row(vec![what, train]);
+        }
+    }
+    table.lines()
+}
+
+/// Text broken into lines of at most `width` characters.
+pub fn wrapped(text: &str, width: usize) -> Vec<String> {
+    let mut lines = vec![String::new()];
+    for word in text.split_whitespace() {
+        let line = lines.last().map_or(0, |line| line.chars().count());
+        if line > 0 && line + 1 + word.chars().count() > width {
+            lines.push(String::new());
+        }
+        if let Some(line) = lines.last_mut() {
+            if !line.is_empty() {
+                line.push(' ');
+            }
+            line.push_str(word);
+        }
+    }
+    lines
+}

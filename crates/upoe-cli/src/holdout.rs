@@ -1,0 +1,156 @@
+//! Which rows are held out.
+
+use std::collections::HashMap;
+
+use upoe_io::Table;
+
+use crate::failure::Failure;
+
+/// Rows taken out of a table.
+pub struct HeldOut {
+    /// Row-major values.
+    pub data: Vec<f64>,
+    /// Their weights, where there are any.
+    pub weights: Option<Vec<f64>>,
+}
+
+/// The share of rows held out when groups are given and no share is.
+const DEFAULT_SHARE: f64 = 0.2;
+
+/// Moves rows out of the table: a share of them at random, or whole groups until the share
+/// is reached. Which ones depends on the seed, the number of rows and the groups alone.
+pub fn split(table: &mut Table, share: Option<f64>, seed: u64) -> Result<Option<HeldOut>, Failure> {
+    if share.is_none() && table.groups.is_none() {
+        return Ok(None);
+    }
+    let share = share.unwrap_or(DEFAULT_SHARE);
+    let file = table.source.display();
+    let wanted = ((share * table.rows as f64).round() as usize).max(1);
+    let out = match &table.groups {
+        None => {
+            let mut order: Vec<usize> = (0..table.rows).collect();
+            order.sort_by_key(|&row| (mix(seed, row as u64), row));
+            let mut out = vec![false; table.rows];
+            order.iter().take(wanted).for_each(|&row| out[row] = true);
+            out
+        }
+        Some(groups) => {
+            let mut sizes: HashMap<&str, usize> = HashMap::new();
+            groups.iter().for_each(|group| *sizes.entry(group).or_default() += 1);
+            if sizes.len() < 2 {
+                return Err(Failure::Message(format!(
+                    "{file}: all rows have the same value in column `{}`, so no group can be held \
+                     out; choose another column (`--holdout-by`)",
+                    groups.name
+                )));
+            }
+            let mut order: Vec<&str> = sizes.keys().copied().collect();
+            order.sort_by_key(|group| (mix(seed, hash(group)), *group));
+            order.pop(); // at least one group is learned from
+            let mut chosen = HashMap::new();
+            let mut rows = 0;
+            for group in order {
+                if rows >= wanted {
+                    break;
+                }
+                rows += sizes[group];
+                chosen.insert(group, ());
+            }
+            groups.iter().map(|group| chosen.contains_key(group)).collect()
+        }
+    };
+    if out.iter().filter(|out| !**out).count() < 2 {
+        return Err(Failure::Message(format!(
+            "{file}: {} rows, and holding out {wanted} leaves fewer than 2 to learn from; hold \
+             out fewer",
+            table.rows
+        )));
+    }
+    Ok(Some(take(table, &out)))
+}
+
+/// Takes the rows marked out of the table, in order and in place.
+fn take(table: &mut Table, out: &[bool]) -> HeldOut {
+    let columns = table.names.len();
+    let (mut held, mut kept) = (Vec::new(), 0);
+    for (row, &out) in out.iter().enumerate() {
+        let cells = row * columns..(row + 1) * columns;
+        if out {
+            held.extend_from_slice(&table.data[cells]);
+        } else {
+            table.data.copy_within(cells, kept * columns);
+            kept += 1;
+        }
+    }
+    table.data.truncate(kept * columns);
+    table.rows = kept;
+    let weights = table.weights.as_mut().map(|weights| {
+        let marked = || weights.iter().copied().zip(out);
+        let held = marked().filter(|(_, out)| **out).map(|(weight, _)| weight).collect();
+        let left = marked().filter(|(_, out)| !**out).map(|(weight, _)| weight).collect();
+        *weights = left;
+        held
+    });
+    HeldOut { data: held, weights }
+}
+
+/// A well-mixed hash of a seed and a number (the finaliser of SplitMix64, twice).
+fn mix(seed: u64, n: u64) -> u64 {
+    let round = |mut x: u64| {
+        x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        x ^ (x >> 31)
+    };
+    round(round(seed.wrapping_add(0x9e37_79b9_7f4a_7c15)).wrapping_add(n))
+}
+
+/// FNV-1a, the same on every machine and in every version.
+fn hash(text: &str) -> u64 {
+    text.bytes()
+        .fold(0xcbf2_9ce4_8422_2325, |h, byte| (h ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use upoe_io::ReadOptions;
+
+    fn table(groups: bool) -> Table {
+        let mut text = String::from("x,g\n");
+        (0..100).for_each(|i| text += &format!("{}.5,g{}\n", i, i % 10));
+        let role = Some("g".to_owned());
+        let options = ReadOptions { groups: role.filter(|_| groups), ..ReadOptions::default() };
+        Table::from_bytes("t.csv", text.into_bytes(), &options).unwrap()
+    }
+
+    #[test]
+    fn a_share_of_the_rows_is_held_out_and_none_is_lost() {
+        let mut left = table(false);
+        let held = split(&mut left, Some(0.25), 3).ok().flatten().unwrap();
+        assert_eq!((held.data.len(), left.rows, left.data.len()), (25, 75, 75));
+        let mut all: Vec<f64> = held.data.iter().chain(&left.data).copied().collect();
+        all.sort_by(f64::total_cmp);
+        assert!(all.iter().enumerate().all(|(i, &x)| x == i as f64 + 0.5));
+        let other = split(&mut table(false), Some(0.25), 4).ok().flatten().unwrap();
+        assert_ne!(other.data, held.data);
+    }
+
+    #[test]
+    fn groups_stay_whole() {
+        let mut left = table(true);
+        let held = split(&mut left, None, 0).ok().flatten().unwrap();
+        assert_eq!(held.data.len(), 20);
+        let groups = |data: &[f64]| -> Vec<i64> {
+            let mut g: Vec<i64> = data.iter().map(|x| (x - 0.5) as i64 % 10).collect();
+            g.sort_unstable();
+            g.dedup();
+            g
+        };
+        assert_eq!((groups(&held.data).len(), groups(&left.data).len()), (2, 8));
+    }
+
+    #[test]
+    fn something_is_left_to_learn_from() {
+        assert!(split(&mut table(false), Some(0.999), 0).is_err());
+    }
+}

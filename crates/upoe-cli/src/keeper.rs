@@ -1,0 +1,67 @@
+//! The checkpoint of a fit.
+
+use std::path::Path;
+
+use upoe::{Rows, Settings, State};
+use upoe_io::{Checkpoint, Table, fingerprint};
+
+use crate::failure::Failure;
+use crate::fit_args::FitArgs;
+use crate::progress::Progress;
+
+/// Keeps the state of the fit in the checkpoint.
+pub struct Keeper<'a> {
+    path: Option<&'a Path>,
+    resume: bool,
+    settings: Settings,
+    data: String,
+    progress: &'a Progress,
+}
+
+impl<'a> Keeper<'a> {
+    /// For the data as they are; an existing checkpoint needs `--resume`.
+    pub fn new(
+        args: &'a FitArgs,
+        settings: &Settings,
+        progress: &'a Progress,
+        table: &Table,
+        rows: &Rows,
+        held: Option<&Rows>,
+    ) -> Result<Self, Failure> {
+        let path = args.checkpoint.as_deref();
+        if let Some(path) = path.filter(|path| path.is_file() && !args.resume) {
+            return Err(Failure::Message(format!(
+                "{}: there is a file already; add `--resume` to go on from it, or delete it to \
+                 begin anew",
+                path.display()
+            )));
+        }
+        let data = path.map_or(String::new(), |_| fingerprint(&table.names, rows, held));
+        Ok(Keeper { path, resume: args.resume, settings: settings.clone(), data, progress })
+    }
+
+    /// The state to go on from.
+    pub fn resume(&self) -> Result<State, Failure> {
+        let Some(path) = self.path.filter(|_| self.resume) else { return Ok(State::default()) };
+        if !path.exists() {
+            self.progress
+                .note(&format!("{}: no checkpoint yet, so it begins anew", path.display()));
+            return Ok(State::default());
+        }
+        let found = Checkpoint::read(path)?;
+        found.check(path, &self.settings, &self.data)?;
+        let experts = found.state.experts.len();
+        self.progress.say(&format!("resumed after {experts} expert(s) from {}", path.display()));
+        Ok(found.state)
+    }
+
+    /// Keeps this state; a checkpoint that cannot be written does not end the fit.
+    pub fn keep(&self, state: &State) {
+        let Some(path) = self.path else { return };
+        let (state, settings) = (state.clone(), self.settings.clone());
+        let checkpoint = Checkpoint { state, settings, data: self.data.clone() };
+        if let Err(error) = checkpoint.write(path) {
+            self.progress.warn(&format!("the checkpoint could not be kept: {error}"));
+        }
+    }
+}

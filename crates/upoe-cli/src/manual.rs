@@ -1,0 +1,83 @@
+//! `upoe completions` and `upoe man`.
+
+use std::path::PathBuf;
+
+use clap::{Args, CommandFactory};
+use clap_complete::Shell;
+
+use crate::Cli;
+use crate::failure::Failure;
+use crate::output::print;
+
+/// Completions for a shell
+#[derive(Args)]
+#[command(after_help = "Examples:
+  upoe completions bash > ~/.local/share/bash-completion/completions/upoe
+  upoe completions zsh > ~/.zfunc/_upoe
+  upoe completions fish > ~/.config/fish/completions/upoe.fish")]
+pub struct Completions {
+    /// The shell
+    pub shell: Shell,
+}
+
+impl Completions {
+    /// Prints the script.
+    pub fn run(&self) -> Result<(), Failure> {
+        let mut script = Vec::new();
+        clap_complete::generate(self.shell, &mut Cli::command(), "upoe", &mut script);
+        print(&String::from_utf8_lossy(&script))
+    }
+}
+
+/// Manual pages
+#[derive(Args)]
+#[command(after_help = "Examples:
+  upoe man | man -l -                 the page of the command
+  upoe man fit | man -l -             the page of a verb
+  upoe man -o ~/.local/share/man/man1  all of them, as files")]
+pub struct Man {
+    /// The verb; none for the command itself
+    pub verb: Option<String>,
+    /// Write every page into this directory
+    #[arg(long, short, value_name = "DIR")]
+    pub output: Option<PathBuf>,
+}
+
+impl Man {
+    /// Prints a page, or writes all of them.
+    pub fn run(&self) -> Result<(), Failure> {
+        let mut command = Cli::command();
+        command.build();
+        let verbs = || command.get_subcommands().filter(|verb| verb.get_name() != "help");
+        if let Some(directory) = &self.output {
+            for (name, page) in std::iter::once(("upoe".to_owned(), command.clone()))
+                .chain(verbs().map(|verb| (format!("upoe-{}", verb.get_name()), verb.clone())))
+            {
+                let path = directory.join(format!("{name}.1"));
+                upoe_io::write_file(path, &render(page)?)?;
+            }
+            return Ok(());
+        }
+        let page = match &self.verb {
+            None => command.clone(),
+            Some(wanted) => match verbs().find(|verb| verb.get_name() == wanted) {
+                Some(verb) => verb.clone(),
+                None => {
+                    let known: Vec<&str> = verbs().map(clap::Command::get_name).collect();
+                    return Err(Failure::Usage(format!(
+                        "no verb `{wanted}`; the verbs are {}",
+                        known.join(", ")
+                    )));
+                }
+            },
+        };
+        print(&String::from_utf8_lossy(&render(page)?))
+    }
+}
+
+fn render(command: clap::Command) -> Result<Vec<u8>, Failure> {
+    let mut page = Vec::new();
+    let source = concat!("upoe ", env!("CARGO_PKG_VERSION"));
+    clap_mangen::Man::new(command).source(source).manual("upoe").render(&mut page)?;
+    Ok(page)
+}

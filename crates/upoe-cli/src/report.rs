@@ -1,0 +1,112 @@
+//! `upoe report`: the page.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use upoe_io::{ModelFile, Table, TextColumn};
+use upoe_report::{Cells, Estimate, Image, Input, Kept, Scores, Training, build, html};
+
+use crate::args::{Common, TableArgs};
+use crate::failure::{Failure, from_core};
+use crate::progress::Progress;
+
+/// The page: one HTML file to look at the model and its data
+#[derive(Args)]
+#[command(after_help = "Examples:
+  upoe report data.upoe data.csv -o report.html
+  upoe report faces.upoe faces.npy --image 28x20 -o faces.html")]
+pub struct Report {
+    /// The model file
+    pub model: PathBuf,
+    #[command(flatten)]
+    pub table: TableArgs,
+    /// The page to write
+    #[arg(long, short, value_name = "FILE", default_value = "report.html")]
+    pub output: PathBuf,
+    /// The columns are the pixels of an image of this height and width
+    #[arg(long, value_name = "HxW", value_parser = image)]
+    pub image: Option<(usize, usize)>,
+    #[command(flatten)]
+    pub common: Common,
+}
+
+impl Report {
+    /// Reads, builds the page, writes.
+    pub fn run(&self) -> Result<(), Failure> {
+        self.common.start()?;
+        let file = self.table.model(&self.model, Some(&self.output))?;
+        upoe_io::check_writable(&self.output)?;
+        let progress = Progress::new(self.common.quiet);
+        let table = progress.read(&self.table.data, &self.table.options_for(&file.names))?;
+        let page = page(&file, &table, self.image)?;
+        upoe_io::write_file(&self.output, page.as_bytes())?;
+        progress.say(&format!("wrote {}", self.output.display()));
+        Ok(())
+    }
+}
+
+/// The page of a model and a table aligned to its columns.
+pub fn page(
+    file: &ModelFile,
+    table: &Table,
+    image: Option<(usize, usize)>,
+) -> Result<String, Failure> {
+    let kept: Vec<Kept> = table.kept.iter().map(kept).collect();
+    let title = table.source.file_name().unwrap_or_default().to_string_lossy();
+    let input = Input {
+        title: &title,
+        model: &file.model,
+        training: &training(file),
+        names: &file.names,
+        rows: upoe::Rows::new(&table.data, file.names.len()).map_err(|e| from_core(e, table))?,
+        numbers: None,
+        kept: &kept,
+        image: image.map(|(height, width)| Image { height, width }),
+        seed: file.training.seed,
+    };
+    Ok(html(&build(&input).map_err(|e| from_core(e, table))?))
+}
+
+fn kept(column: &TextColumn) -> Kept {
+    let cells = column.iter().map(str::to_owned).collect();
+    Kept { name: column.name.clone(), cells: Cells::Text(cells) }
+}
+
+/// What the page says of the training.
+fn training(file: &ModelFile) -> Training {
+    let of = |l: &upoe_io::Likelihood| Scores {
+        train: l.train.unwrap_or(f64::NAN),
+        holdout: l.holdout.map(|mean| Estimate {
+            mean,
+            standard_error: l.holdout_standard_error.unwrap_or(f64::NAN),
+        }),
+    };
+    let settings = match serde_json::json!(file.settings) {
+        serde_json::Value::Object(map) => map.into_iter().collect(),
+        _ => Vec::new(),
+    };
+    let plain = |value: serde_json::Value| match value {
+        serde_json::Value::String(text) => text,
+        serde_json::Value::Null => "auto".to_owned(),
+        other => other.to_string(),
+    };
+    Training {
+        state: file.state.clone(),
+        rows: file.training.rows,
+        weight: file.training.weight,
+        holdout_rows: file.training.holdout_rows,
+        seconds: file.training.seconds,
+        stop_reason: file.stop.to_string(),
+        log_likelihood: of(&file.training.log_likelihood),
+        log_density: of(&file.training.log_density),
+        settings: settings.into_iter().map(|(name, value)| (name, plain(value))).collect(),
+        version: file.training.version.clone(),
+        notices: file.notices.iter().map(ToString::to_string).collect(),
+    }
+}
+
+fn image(text: &str) -> Result<(usize, usize), String> {
+    let sides = text.split_once(['x', 'X', '×']);
+    let parsed = sides.and_then(|(h, w)| Some((h.trim().parse().ok()?, w.trim().parse().ok()?)));
+    parsed.filter(|(h, w)| *h > 0 && *w > 0).ok_or_else(|| "give height x width, as 28x20".into())
+}

@@ -1,0 +1,55 @@
+//! `upoe sample`: new rows.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use upoe::Model;
+use upoe_io::ModelFile;
+
+use crate::args::Common;
+use crate::failure::Failure;
+use crate::output::Output;
+use crate::progress::{Progress, grouped};
+
+/// New rows, in the data's own units
+#[derive(Args)]
+#[command(after_help = "Examples:
+  upoe sample data.upoe -n 1000 > more.csv
+  upoe sample data.upoe -n 1000000 --seed 7 -o more.parquet
+
+The same seed gives the same rows, and more of them begin with the same ones.")]
+pub struct Sample {
+    /// The model file
+    pub model: PathBuf,
+    /// How many rows
+    #[arg(short, long = "rows", value_name = "N")]
+    pub n: usize,
+    /// Seed of the random numbers
+    #[arg(long, default_value_t = 0, value_name = "SEED")]
+    pub seed: u64,
+    /// The table to write: CSV, or .tsv, .parquet, .npy by the extension [default: standard output]
+    #[arg(long, short, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    #[command(flatten)]
+    pub common: Common,
+}
+
+impl Sample {
+    /// Draws and writes, a part at a time.
+    pub fn run(&self) -> Result<(), Failure> {
+        const BLOCK: usize = 64 * Model::SAMPLE_BLOCK;
+        self.common.start()?;
+        let file = ModelFile::read(&self.model)?;
+        // Rows on the standard output show the progress themselves.
+        let progress = Progress::new(self.common.quiet || self.output.is_none());
+        let mut out = Output::create(self.output.as_deref(), self.common.json, &[], &file.names)?;
+        for start in (0..self.n).step_by(BLOCK) {
+            progress.live(format!("drawing rows: {} of {}", grouped(start), grouped(self.n)));
+            let rows = start..self.n.min(start.saturating_add(BLOCK));
+            let numbers = file.model.sample_range(rows.clone(), self.seed);
+            out.write(&[], 0..rows.len(), &numbers)?;
+        }
+        progress.clear();
+        out.finish()
+    }
+}

@@ -1,0 +1,86 @@
+//! `upoe score`: ln p of every row.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use upoe::{Model, Rows};
+
+use crate::args::{Common, TableArgs};
+use crate::failure::{Failure, from_core};
+use crate::output::Output;
+use crate::progress::Progress;
+
+/// ln p of every row, in nats
+#[derive(Args)]
+#[command(after_help = "Examples:
+  upoe score data.upoe data.csv                            a column log_density
+  upoe score data.upoe new.csv --keep id -o scores.csv     with the id of each row
+  upoe score data.upoe new.csv --tail 10000                and how unusual each row is:
+      tail is the probability, under the model, of a row less probable than this one
+  upoe score data.upoe new.csv --keep id | sort -t, -k2 -g | head    the ten strangest rows
+
+Columns are matched by name, in any order; more columns than the model's are ignored.")]
+pub struct Score {
+    /// The model file
+    pub model: PathBuf,
+    #[command(flatten)]
+    pub table: TableArgs,
+    /// The table to write: CSV, or .tsv, .parquet, .npy by the extension [default: standard output]
+    #[arg(long, short, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// Add the probability of a less probable row, from this many samples
+    #[arg(long, value_name = "N")]
+    pub tail: Option<usize>,
+    /// Seed of the samples for --tail
+    #[arg(long, default_value_t = 0, value_name = "SEED")]
+    pub seed: u64,
+    #[command(flatten)]
+    pub common: Common,
+}
+
+impl Score {
+    /// Reads, scores, writes.
+    pub fn run(&self) -> Result<(), Failure> {
+        self.common.start()?;
+        if self.tail == Some(0) {
+            return Err(Failure::Usage("--tail 0: at least one sample is needed".into()));
+        }
+        let file = self.table.model(&self.model, self.output.as_deref())?;
+        let progress = Progress::new(self.common.quiet);
+        let table = progress.read(&self.table.data, &self.table.options_for(&file.names))?;
+        progress.stage("scoring");
+        let failed = |error| from_core(error, &table);
+        let rows = Rows::new(&table.data, table.names.len()).map_err(failed)?;
+        let scores = file.model.score(&rows).map_err(failed)?;
+        let (names, numbers) = match self.tail {
+            None => (vec!["log_density".to_owned()], scores),
+            Some(samples) => {
+                progress.stage(&format!("drawing {samples} samples"));
+                let drawn = sample_scores(&file.model, samples, self.seed).map_err(failed)?;
+                let tail = |score: f64| {
+                    let below = drawn.partition_point(|drawn| *drawn <= score);
+                    (below + 1) as f64 / (samples + 1) as f64
+                };
+                let numbers = scores.into_iter().flat_map(|score| [score, tail(score)]).collect();
+                (vec!["log_density".to_owned(), "tail".to_owned()], numbers)
+            }
+        };
+        progress.clear();
+        let mut out =
+            Output::create(self.output.as_deref(), self.common.json, &table.kept, &names)?;
+        out.write(&table.kept, 0..table.rows, &numbers)?;
+        out.finish()
+    }
+}
+
+/// ln p of samples of the model, rising.
+fn sample_scores(model: &Model, samples: usize, seed: u64) -> upoe::Result<Vec<f64>> {
+    const BLOCK: usize = 64 * Model::SAMPLE_BLOCK;
+    let mut scores = Vec::new();
+    for start in (0..samples).step_by(BLOCK) {
+        let rows = model.sample_range(start..(start + BLOCK).min(samples), seed);
+        scores.extend(model.score(&Rows::new(&rows, model.whitening().columns())?)?);
+    }
+    scores.sort_by(f64::total_cmp);
+    Ok(scores)
+}

@@ -1,0 +1,54 @@
+//! `upoe transform`: the projections of every row.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use upoe::Rows;
+
+use crate::args::{Common, TableArgs};
+use crate::failure::{Failure, from_core};
+use crate::output::Output;
+use crate::progress::Progress;
+
+/// The projections z of every row on the learned directions
+#[derive(Args)]
+#[command(after_help = "Examples:
+  upoe transform data.upoe data.csv -o z.csv               columns z1, z2, …
+  upoe transform data.upoe data.csv --keep species -o z.parquet")]
+pub struct Transform {
+    /// The model file
+    pub model: PathBuf,
+    #[command(flatten)]
+    pub table: TableArgs,
+    /// The table to write: CSV, or .tsv, .parquet, .npy by the extension [default: standard output]
+    #[arg(long, short, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    #[command(flatten)]
+    pub common: Common,
+}
+
+impl Transform {
+    /// Reads, projects, writes.
+    pub fn run(&self) -> Result<(), Failure> {
+        self.common.start()?;
+        let file = self.table.model(&self.model, self.output.as_deref())?;
+        let experts = file.model.experts().len();
+        if experts == 0 {
+            return Err(Failure::Message(format!(
+                "{}: the model has no experts (it is Gaussian), so there are no projections",
+                self.model.display()
+            )));
+        }
+        let progress = Progress::new(self.common.quiet);
+        let table = progress.read(&self.table.data, &self.table.options_for(&file.names))?;
+        let failed = |error| from_core(error, &table);
+        let rows = Rows::new(&table.data, table.names.len()).map_err(failed)?;
+        let z = file.model.transform(&rows).map_err(failed)?;
+        progress.clear();
+        let names: Vec<String> = (1..=experts).map(|j| format!("z{j}")).collect();
+        let mut out =
+            Output::create(self.output.as_deref(), self.common.json, &table.kept, &names)?;
+        out.write(&table.kept, 0..table.rows, &z)?;
+        out.finish()
+    }
+}

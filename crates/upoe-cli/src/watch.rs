@@ -1,0 +1,90 @@
+//! How far learning is.
+
+use std::time::{Duration, Instant};
+
+use upoe::{Event, State};
+
+use crate::describe::probability;
+use crate::progress::{Progress, duration};
+
+/// Says how far learning is.
+pub struct Watch<'a> {
+    progress: &'a Progress,
+    most: Option<usize>,
+    /// Experts there were at the start, and when that was.
+    first: usize,
+    start: Instant,
+    expert_start: Instant,
+    said: Instant,
+    passes: usize,
+    total: f64,
+}
+
+impl<'a> Watch<'a> {
+    /// From a state on, to at most so many experts.
+    pub fn new(progress: &'a Progress, most: Option<usize>, state: &State) -> Self {
+        let now = Instant::now();
+        let (first, total) = (state.experts.len(), state.experts.iter().map(|e| e.q).sum());
+        Watch { progress, most, first, start: now, expert_start: now, said: now, passes: 0, total }
+    }
+
+    /// Says what there is to say about an event.
+    pub fn see(&mut self, event: &Event) {
+        match event {
+            Event::Pass { expert, value } => {
+                self.passes += 1;
+                let every =
+                    Duration::from_millis(if self.progress.is_live() { 100 } else { 10_000 });
+                if self.said.elapsed() >= every {
+                    self.said = Instant::now();
+                    let best =
+                        if value.is_finite() { format!(": Q {value:.4}") } else { String::new() };
+                    self.progress.stage(&format!(
+                        "learning expert {}{best}; so far {:+.4} nats, {}{}, pass {}",
+                        self.of(*expert),
+                        -self.total,
+                        duration(self.start.elapsed().as_secs_f64()),
+                        self.left(*expert),
+                        self.passes,
+                    ));
+                }
+            }
+            Event::Learned(state) => {
+                let (Some(learned), j) = (state.experts.last(), state.experts.len()) else {
+                    return;
+                };
+                self.total = state.experts.iter().map(|e| e.q).sum();
+                let p =
+                    learned.p_value.map_or(String::new(), |p| format!(", p {}", probability(p)));
+                self.progress.say(&format!(
+                    "expert {}: Q {:.4}{p}, {}, {} passes in {}",
+                    self.of(j - 1),
+                    learned.q,
+                    learned.expert.family().name(),
+                    self.passes,
+                    duration(self.expert_start.elapsed().as_secs_f64()),
+                ));
+                (self.passes, self.expert_start) = (0, Instant::now());
+            }
+            _ => {}
+        }
+    }
+
+    fn of(&self, expert: usize) -> String {
+        self.most.map_or((expert + 1).to_string(), |most| format!("{} of {most}", expert + 1))
+    }
+
+    /// The time left, once there is an expert to judge by.
+    fn left(&self, expert: usize) -> String {
+        let done = expert.saturating_sub(self.first);
+        match self.most {
+            Some(most) if done > 0 => {
+                let spent = self.expert_start.duration_since(self.start).as_secs_f64();
+                let all = spent / done as f64 * (most - self.first) as f64;
+                let left = (all - self.start.elapsed().as_secs_f64()).max(0.0);
+                format!(", {} left", duration(left))
+            }
+            _ => String::new(),
+        }
+    }
+}

@@ -1,0 +1,258 @@
+//! What each verb gives.
+
+use crate::{Place, fit_crabs, parse};
+
+#[test]
+fn demo_fits_the_crabs_as_the_paper_does() {
+    let place = Place::new();
+    let start = std::time::Instant::now();
+    let run = place.run(&["demo"]).ok();
+    assert!(start.elapsed().as_secs_f64() < 10.0);
+    let flowing = run.out.replace('\n', " ");
+    for said in [
+        "Q = -0.35659",
+        "Q = -0.11067",
+        "two groups",
+        "the two species apart, 200 of 200",
+        "the sexes apart, 185 of 200",
+        "█",
+        "•",
+    ] {
+        assert!(flowing.contains(said), "no {said} in {}", run.out);
+    }
+    assert!(run.out.lines().all(|line| line.chars().count() <= 100), "{}", run.out);
+    let found = place.run(&["inspect", "crabs.upoe", "--json"]).ok().json();
+    assert!((found["experts"][0]["q"].as_f64().unwrap() + 0.35659).abs() < 1e-4);
+    // what it says to try next works
+    let commands: Vec<&str> =
+        run.out.lines().filter_map(|line| Some(line.split_once("upoe ")?.1)).collect();
+    assert!(commands.len() >= 4, "{commands:?}");
+    for command in commands {
+        place.run(&command.split(' ').collect::<Vec<_>>()).ok();
+    }
+}
+
+#[test]
+fn fit_says_what_was_learned_as_json() {
+    let place = Place::new();
+    let mut args = fit_crabs();
+    args.extend(["--json", "--holdout", "0.2", "--quiet"]);
+    let run = place.run(&args).ok();
+    assert_eq!(run.err, "");
+    let json = run.json();
+    assert_eq!((json["rows"].as_u64(), json["holdout_rows"].as_u64()), (Some(160), Some(40)));
+    assert_eq!(json["columns"].as_array().unwrap().len(), 5);
+    assert_eq!((json["dims"].as_u64(), json["learner"].as_str()), (Some(5), Some("pursuit")));
+    assert_eq!(json["stop_reason"], "experts");
+    assert!(json["seconds"].as_f64().unwrap() > 0.0);
+    for key in ["log_likelihood", "log_density"] {
+        for value in ["train", "holdout", "holdout_standard_error"] {
+            assert!(json[key][value].is_f64(), "{key} {value}");
+        }
+    }
+    let expert = &json["experts"][0];
+    assert!(expert["q"].as_f64().unwrap() < -0.2);
+    assert_eq!(expert["kind"], "mixture");
+    assert_eq!(expert["parameters"]["mu"], serde_json::json!([-1.0, 1.0]));
+    for key in ["direction", "loadings", "pattern"] {
+        assert_eq!(expert[key].as_array().unwrap().len(), 5, "{key}");
+    }
+}
+
+#[test]
+fn loadings_and_patterns_are_inverse_to_each_other() {
+    let json = Place::with_model().run(&["inspect", "m.upoe", "--json"]).ok().json();
+    let vector = |j: usize, key: &str| -> Vec<f64> {
+        let list = json["experts"][j][key].as_array().unwrap();
+        list.iter().map(|x| x.as_f64().unwrap()).collect()
+    };
+    for (a, b) in [(0, 0), (0, 1), (1, 0), (1, 1)] {
+        let pairs = vector(a, "loadings").into_iter().zip(vector(b, "pattern"));
+        let product: f64 = pairs.map(|(w, p)| w * p).sum();
+        assert!((product - f64::from(u8::from(a == b))).abs() < 1e-9, "{a} {b} {product}");
+    }
+}
+
+#[test]
+fn score_gives_the_likelihood_the_fit_reported() {
+    let place = Place::with_model();
+    let json = place.run(&["inspect", "m.upoe", "--json"]).ok().json();
+    let run = place.run(&["score", "m.upoe", "crabs.csv", "--keep", "sp,index"]).ok();
+    let (header, rows) = run.table();
+    assert_eq!(header, ["sp", "index", "log_density"]);
+    assert!(run.out.lines().nth(1).unwrap().starts_with("B,1,"), "{}", run.out);
+    let mean = rows.iter().map(|row| row[2]).sum::<f64>() / 200.0;
+    let train = json["log_density"]["train"].as_f64().unwrap();
+    assert!((mean - train).abs() < 1e-9, "{mean} {train}");
+}
+
+#[test]
+fn columns_are_matched_by_name() {
+    let place = Place::with_model();
+    let text = place.read("crabs.csv");
+    let turned: String = text
+        .lines()
+        .map(|line| line.split(',').rev().collect::<Vec<_>>().join(",") + "\n")
+        .collect();
+    place.write("turned.csv", turned);
+    let scores = |file: &str| place.run(&["score", "m.upoe", file]).ok().out;
+    assert_eq!(scores("crabs.csv"), scores("turned.csv"));
+}
+
+#[test]
+fn tail_is_the_share_of_less_probable_samples() {
+    let place = Place::with_model();
+    place.run(&["sample", "m.upoe", "-n", "2000", "--seed", "5", "-o", "s.csv"]).ok();
+    let run = place.run(&["score", "m.upoe", "s.csv", "--tail", "4999", "--json"]).ok();
+    let tails: Vec<f64> = run
+        .out
+        .lines()
+        .map(|line| {
+            serde_json::from_str::<serde_json::Value>(line).unwrap()["tail"].as_f64().unwrap()
+        })
+        .collect();
+    assert_eq!(tails.len(), 2000);
+    assert!(tails.iter().all(|t| *t >= 1.0 / 5000.0 && *t <= 1.0));
+    // of the model's own rows the tail is uniform: mean ½, deviation of the mean 0.0065
+    let mean = tails.iter().sum::<f64>() / 2000.0;
+    assert!((mean - 0.5).abs() < 0.03, "{mean}");
+}
+
+#[test]
+fn samples_do_not_depend_on_how_many() {
+    let place = Place::with_model();
+    let draw = |n: &str, seed: &str| {
+        place.run(&["sample", "m.upoe", "-n", n, "--seed", seed, "--threads", "2"]).ok().out
+    };
+    let (few, many) = (draw("10", "1"), draw("20000", "1"));
+    assert!(many.starts_with(&few));
+    assert_eq!(many.lines().count(), 20001);
+    assert!(few.starts_with("FL,RW,CL,CW,BD\n"));
+    assert_ne!(few, draw("10", "2"));
+    assert_eq!(draw("0", "1").lines().count(), 1);
+}
+
+#[test]
+fn transform_gives_white_projections() {
+    let place = Place::with_model();
+    let run = place.run(&["transform", "m.upoe", "crabs.csv", "--keep", "sp"]).ok();
+    let (header, rows) = run.table();
+    assert_eq!(header, ["sp", "z1", "z2"]);
+    let mean = |f: &dyn Fn(&[f64]) -> f64| rows.iter().map(|row| f(row)).sum::<f64>() / 200.0;
+    assert!((mean(&|z| z[1] * z[1]) - 1.0).abs() < 1e-9);
+    assert!(mean(&|z| z[1] * z[2]).abs() < 1e-9);
+}
+
+#[test]
+fn explanations_add_up() {
+    let place = Place::with_model();
+    for (flags, columns) in [(vec![], 2 + 3), (vec!["--by", "column"], 2 + 3 * 5)] {
+        let mut args = vec!["explain", "m.upoe", "crabs.csv"];
+        args.extend(flags);
+        let (header, rows) = place.run(&args).ok().table();
+        assert_eq!(header.len(), columns);
+        assert_eq!(header[..2], ["log_density", "baseline"]);
+        for row in rows {
+            let sum: f64 = row[1..].iter().sum();
+            assert!((sum - row[0]).abs() <= 1e-9 * row[0].abs().max(1.0), "{sum} {}", row[0]);
+        }
+    }
+    let (header, _) = place.run(&["explain", "m.upoe", "crabs.csv", "--by", "column"]).ok().table();
+    assert_eq!((header[2].as_str(), header[16].as_str()), ("expert1:FL", "rest:BD"));
+}
+
+#[test]
+fn every_format_goes_out_and_comes_in() {
+    let place = Place::with_model();
+    let draw = |to: &str| place.run(&["sample", "m.upoe", "-n", "50", "-o", to]).ok();
+    draw("s.csv");
+    let scores = place.run(&["score", "m.upoe", "s.csv"]).ok().out;
+    for file in ["s.tsv", "s.csv.gz", "s.parquet", "s.npy"] {
+        draw(file);
+        assert_eq!(place.run(&["score", "m.upoe", file]).ok().out, scores, "{file}");
+    }
+    let input = place.read("s.csv");
+    assert_eq!(place.run_with_input(&["score", "m.upoe", "-"], input.as_bytes()).ok().out, scores);
+    let args = ["score", "m.upoe", "crabs.csv", "--keep", "sp", "-o", "scores.parquet"];
+    place.run(&args).ok();
+    place.run(&["score", "m.upoe", "crabs.csv", "-o", "scores.npy"]).ok();
+    let args = ["score", "m.upoe", "crabs.csv", "--keep", "sp", "-o", "scores.npy"];
+    place.run(&args).failed(1, &["NPY holds numbers only"]);
+    // MATLAB files have no names: a fit calls the columns c1, c2, …
+    let mat = concat!(env!("CARGO_MANIFEST_DIR"), "/../upoe-io/tests/data/plain.mat");
+    let run = place.run(&["fit", mat, "--json", "--experts", "0"]).ok();
+    assert_eq!(run.json()["columns"][0], "c1");
+}
+
+#[test]
+fn fit_reads_the_standard_input() {
+    let place = Place::new();
+    let input = place.read("crabs.csv");
+    let args = ["fit", "-", "-o", "m.upoe", "--columns", "FL,RW", "--experts", "1"];
+    place.run_with_input(&args, input.as_bytes()).ok();
+    assert!(place.run(&["inspect", "m.upoe"]).ok().out.contains("200 rows × 2 columns"));
+}
+
+#[test]
+fn whole_groups_are_held_out() {
+    let place = Place::new();
+    let text = place.read("crabs.csv");
+    let mut lines = text.lines();
+    let mut grouped = format!("{},g\n", lines.next().unwrap());
+    for (i, line) in lines.enumerate() {
+        grouped += &format!("{line},{}\n", i % 10);
+    }
+    place.write("grouped.csv", grouped);
+    let mut args = fit_crabs();
+    args[1] = "grouped.csv";
+    args.extend(["--json", "--holdout-by", "g", "--holdout", "0.25"]);
+    let json = place.run(&args).ok().json();
+    // groups of 20 until there are 50
+    assert_eq!((json["rows"].as_u64(), json["holdout_rows"].as_u64()), (Some(140), Some(60)));
+    assert!(json["path"][2]["holdout"].is_f64());
+}
+
+#[test]
+fn weights_count_rows() {
+    let place = Place::new();
+    let text = place.read("crabs.csv");
+    let mut lines = text.lines();
+    let header = lines.next().unwrap().to_owned();
+    let (mut weighted, mut repeated) = (format!("{header},w\n"), format!("{header}\n"));
+    for (i, line) in lines.enumerate() {
+        weighted += &format!("{line},{}\n", i % 3);
+        repeated += &format!("{line}\n").repeat(i % 3);
+    }
+    place.write("weighted.csv", weighted);
+    place.write("repeated.csv", repeated);
+    let q = |file: &'static str, flags: &[&'static str]| {
+        let mut args = fit_crabs();
+        args[1] = file;
+        args.push("--json");
+        args.extend(flags);
+        place.run(&args).ok().json()["experts"][0]["q"].as_f64().unwrap()
+    };
+    let (a, b) = (q("weighted.csv", &["--weights", "w"]), q("repeated.csv", &[]));
+    assert!((a - b).abs() < 1e-6, "{a} {b}");
+}
+
+#[test]
+fn every_learner_and_family_can_be_asked_for() {
+    let place = Place::new();
+    let columns = ["fit", "crabs.csv", "-o", "m.upoe", "--columns", "FL,RW,CL", "--experts", "2"];
+    for flags in [
+        "--learner sequential --family student-t --fix-mu 0",
+        "--learner parallel --start pursuit --family tilt",
+        "--learner parallel --start random --family student-t",
+        "--learner parallel --start grow --family mixture --mixture-size 3",
+        "--precision f32 --dims 2 --stop bic",
+        "--recipe paper --family student-t --max-iter 20",
+        "--dims 0.99 --stop train --starts 3 --tol 1e-4 --seed 4",
+    ] {
+        let mut args = columns.to_vec();
+        args.extend(flags.split(' '));
+        place.run(&args).ok();
+        let (_, rows) = parse(&place.run(&["score", "m.upoe", "crabs.csv"]).ok().out);
+        assert!(rows.iter().all(|row| row[0].is_finite()), "{flags}");
+    }
+}

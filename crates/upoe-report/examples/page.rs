@@ -1,0 +1,124 @@
+//! Fits models and writes their pages: `cargo run --release -p upoe-report --example page --
+//! DIRECTORY [NAME…]`. The tests of the page open them.
+
+use std::error::Error;
+use std::path::Path;
+use std::time::Instant;
+use std::{env, fs};
+
+use upoe::expert::Family;
+use upoe::{Dims, Settings, Stop, fit_with};
+use upoe_report::{Cells, Estimate, Image, Input, Kept, Scores, Training, build, html};
+
+#[path = "page/data.rs"]
+mod data;
+use data::Table;
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let mut arguments = env::args().skip(1);
+    let directory = arguments.next().unwrap_or_else(|| ".".to_owned());
+    let wanted: Vec<String> = arguments.collect();
+    fs::create_dir_all(&directory)?;
+    let auto = Settings { stop: Some(Stop::Bic), ..Settings::default() };
+    let most = |experts| Settings { experts: Some(experts), ..Settings::default() };
+    type Case = (&'static str, fn() -> Table, Settings);
+    let cases: [Case; 9] = [
+        ("crabs", data::crabs, paper()),
+        ("large", data::large, Settings { starts: Some(6), ..most(3) }),
+        ("gaussian", data::gaussian, auto.clone()),
+        ("heavy", data::heavy, auto),
+        ("four", data::four, most(4)),
+        ("image", data::image, Settings { dims: Dims::Count(8), ..most(3) }),
+        ("hostile", data::hostile, most(2)),
+        ("degenerate", data::degenerate, most(1)),
+        ("many", data::many, Settings { family: Some(Family::StudentT), ..most(17) }),
+    ];
+    for (name, make, settings) in cases {
+        if wanted.is_empty() || wanted.iter().any(|w| w == name) {
+            let page = page(&make(), &settings)?;
+            fs::write(Path::new(&directory).join(format!("{name}.html")), page)?;
+        }
+    }
+    Ok(())
+}
+
+/// The paper's experts for Crabs: two groups at ∓1.
+fn paper() -> Settings {
+    Settings {
+        experts: Some(2),
+        family: Some(Family::Mixture),
+        fix_mu: Some(vec![-1.0, 1.0]),
+        fix_beta: Some(20.0),
+        ..Settings::default()
+    }
+}
+
+/// Fits the table's training rows and writes a page about all of its rows.
+fn page(table: &Table, settings: &Settings) -> Result<String, Box<dyn Error>> {
+    let columns = table.names.len();
+    let (train, rest) = table.values.split_at(table.train * columns);
+    let train = upoe::Rows::new(train, columns)?;
+    let held = upoe::Rows::new(&rest[..table.holdout * columns], columns)?;
+    let start = Instant::now();
+    let holdout = (table.holdout > 0).then_some(&held);
+    let fitted = fit_with(&train, holdout, settings, upoe::State::default(), &mut |_| true)?;
+    let seconds = start.elapsed().as_secs_f64();
+    let model = &fitted.model;
+    let scores = |train: Vec<f64>, held: Vec<f64>| Scores {
+        train: mean(&train),
+        holdout: (!held.is_empty()).then(|| estimate(&held)),
+    };
+    let mut text = vec![("learner", "pursuit".to_owned()), ("seed", settings.seed.to_string())];
+    if let Some(experts) = settings.experts {
+        text.push(("experts", experts.to_string()));
+    }
+    text.push(("family", settings.family.map_or("auto", Family::name).to_owned()));
+    let training = Training {
+        rows: train.len(),
+        weight: train.len() as f64,
+        holdout_rows: table.holdout,
+        seconds,
+        stop_reason: fitted.stop.to_string(),
+        log_likelihood: scores(model.score_sphered(&train)?, model.score_sphered(&held)?),
+        log_density: scores(model.score(&train)?, model.score(&held)?),
+        settings: text.into_iter().map(|(name, value)| (name.to_owned(), value)).collect(),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        notices: fitted
+            .notices
+            .iter()
+            .map(ToString::to_string)
+            .chain(table.notice.clone())
+            .collect(),
+        state: fitted.state.clone(),
+    };
+    let kept: Vec<Kept> = (table.kept.iter().cloned())
+        .map(|(name, cells)| Kept { name, cells: Cells::Text(cells) })
+        .collect();
+    let page = build(&Input {
+        title: &table.title,
+        model,
+        training: &training,
+        names: &table.names,
+        rows: upoe::Rows::new(&table.values, columns)?,
+        numbers: None,
+        kept: &kept,
+        image: table.image.map(|(height, width)| Image { height, width }),
+        seed: 1,
+    })?;
+    println!("{}: {} experts in {seconds:.1} s", table.title, page.experts.len());
+    for expert in &page.experts {
+        println!("  Q = {:.5}  {:10} {}", expert.q, expert.kind, expert.words);
+    }
+    Ok(html(&page))
+}
+
+fn mean(values: &[f64]) -> f64 {
+    values.iter().sum::<f64>() / values.len() as f64
+}
+
+fn estimate(values: &[f64]) -> Estimate {
+    let mean = mean(values);
+    let n = values.len() as f64;
+    let square: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
+    Estimate { mean, standard_error: (square / (n - 1.0) / n).sqrt() }
+}

@@ -1,0 +1,194 @@
+//! From a fitted model and rows to everything the page shows.
+
+mod curve;
+mod experts;
+mod headline;
+mod histogram;
+mod outliers;
+mod path;
+mod quantiles;
+mod rows;
+mod summary;
+
+use upoe::{Error, Model, Result, State};
+
+use crate::{Estimate, Image, Page, Samples};
+
+/// Rows the page shows at most; of more, a random sample and all outliers.
+pub const MOST_ROWS: usize = 50_000;
+/// Rows drawn from the model that the page shows at most.
+const MOST_SAMPLES: usize = 5_000;
+/// Rows drawn from the model against which outliers are measured.
+const DRAWN: usize = 9_999;
+/// Columns the page can use as axes at most.
+const MOST_COLUMNS: usize = 60;
+
+/// What [`build`] needs: a model, how it came about, and the rows to look at.
+#[derive(Clone, Copy, Debug)]
+pub struct Input<'a> {
+    /// The page's heading, for example the data's file name.
+    pub title: &'a str,
+    /// The model.
+    pub model: &'a Model,
+    /// How the model came about.
+    pub training: &'a Training,
+    /// The names of the model's columns.
+    pub names: &'a [String],
+    /// The rows to look at, in the model's columns. Weights are not used.
+    pub rows: upoe::Rows<'a>,
+    /// The number of each row in its file, from 1; counted from 1 where none are given.
+    pub numbers: Option<&'a [u32]>,
+    /// Columns that are not modelled: labels, identifiers.
+    pub kept: &'a [Kept],
+    /// Set when the columns are the pixels of an image, row by row.
+    pub image: Option<Image>,
+    /// The seed of the rows that are drawn.
+    pub seed: u64,
+}
+
+/// A column that is shown but not modelled.
+#[derive(Clone, Debug)]
+pub struct Kept {
+    /// Its name.
+    pub name: String,
+    /// Its cells, one a row.
+    pub cells: Cells,
+}
+
+/// The cells of a column that is not modelled.
+#[derive(Clone, Debug)]
+pub enum Cells {
+    /// Labels, or numbers to be shown digit for digit.
+    Text(Vec<String>),
+    /// Amounts; NaN where one is missing.
+    Numbers(Vec<f64>),
+}
+
+impl Cells {
+    fn len(&self) -> usize {
+        match self {
+            Cells::Text(cells) => cells.len(),
+            Cells::Numbers(cells) => cells.len(),
+        }
+    }
+}
+
+/// How a model came about.
+#[derive(Clone, Debug, Default)]
+pub struct Training {
+    /// Experts with their Q and p-values, and the path on which the model grew.
+    pub state: State,
+    /// Rows the model was fitted to.
+    pub rows: usize,
+    /// Their total weight; `rows` where there are no weights.
+    pub weight: f64,
+    /// Rows held out.
+    pub holdout_rows: usize,
+    /// Wall-clock seconds of the fit.
+    pub seconds: f64,
+    /// Why the fit stopped, in words: `upoe::StopReason` displays as such.
+    pub stop_reason: String,
+    /// Mean ln p in sphered space. The Gaussian's is the start of the path.
+    pub log_likelihood: Scores,
+    /// Mean ln p over the data's own columns.
+    pub log_density: Scores,
+    /// What was chosen, as the user would write it.
+    pub settings: Vec<(String, String)>,
+    /// The version of upoe that fitted it.
+    pub version: String,
+    /// What a user should know.
+    pub notices: Vec<String>,
+}
+
+/// Mean ln p of a row; NaN where it is not known.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Scores {
+    /// Over the training rows.
+    pub train: f64,
+    /// Over the held-out rows.
+    pub holdout: Option<Estimate>,
+}
+
+/// Computes everything the page shows.
+///
+/// The histograms count all rows; clouds and tables show at most [`MOST_ROWS`], drawn at
+/// random with all outliers among them.
+pub fn build(input: &Input) -> Result<Page> {
+    check(input)?;
+    let Input { model, rows: all, training, .. } = *input;
+    let log_density = model.score(&all)?;
+    let projections = by_expert(&model.transform(&all)?, model.experts().len());
+    let drawn = model.sample(drawn_rows(all.columns()), input.seed);
+    let drawn = upoe::Rows::new(&drawn, all.columns())?;
+    let drawn_density = model.score(&drawn)?;
+
+    let least = outliers::least(&log_density);
+    let shown = rows::choose(all.len(), &least, input.seed);
+    let path = path::path(training, model.whitening().dims());
+    let experts = experts::experts(input, &projections);
+    let samples = samples(model, &drawn, &drawn_density, shown.len())?;
+    Ok(Page {
+        title: input.title.to_owned(),
+        summary: summary::summary(input, shown.len()),
+        path,
+        experts,
+        rows: rows::rows(input, &shown, &log_density, &projections),
+        samples: Some(samples),
+        outliers: outliers::outliers(input, &least, &shown, &log_density, drawn_density)?,
+        image: input.image,
+    })
+}
+
+fn check(input: &Input) -> Result<()> {
+    let same = |what, expected: usize, got: usize| {
+        if expected == got { Ok(()) } else { Err(Error::Shape { what, expected, got }) }
+    };
+    let (columns, rows) = (input.model.whitening().columns(), input.rows.len());
+    same("columns of a row", columns, input.rows.columns())?;
+    same("names of columns", columns, input.names.len())?;
+    if let Some(numbers) = input.numbers {
+        same("row numbers", rows, numbers.len())?;
+    }
+    for kept in input.kept {
+        same("cells of a kept column", rows, kept.cells.len())?;
+    }
+    if let Some(Image { height, width }) = input.image {
+        same("pixels of an image, one a column", height.saturating_mul(width), columns)?;
+    }
+    if rows == 0 {
+        return Err(Error::TooFewRows { rows, needed: 1 });
+    }
+    input.rows.check()
+}
+
+/// How many rows are drawn: fewer where a row is long.
+fn drawn_rows(columns: usize) -> usize {
+    (20_000_000 / columns).clamp(999, DRAWN)
+}
+
+/// One vector an expert from projections row by row.
+fn by_expert(z: &[f64], experts: usize) -> Vec<Vec<f64>> {
+    (0..experts).map(|j| z.iter().skip(j).step_by(experts).copied().collect()).collect()
+}
+
+/// The first of the drawn rows, as many as rows are shown.
+fn samples(
+    model: &Model,
+    drawn: &upoe::Rows,
+    drawn_density: &[f64],
+    shown: usize,
+) -> Result<Samples> {
+    let (count, columns) = (shown.min(MOST_SAMPLES).min(drawn.len()), drawn.columns());
+    let values = &drawn.values()[..count * columns];
+    let z = model.transform(&upoe::Rows::new(values, columns)?)?;
+    let column = |c: usize| values.iter().skip(c).step_by(columns).copied().collect();
+    Ok(Samples {
+        log_density: drawn_density[..count].iter().copied().collect(),
+        projections: by_expert(&z, model.experts().len())
+            .into_iter()
+            .map(|z| z.into_iter().collect())
+            .collect(),
+        columns: if columns > MOST_COLUMNS { vec![] } else { (0..columns).map(column).collect() },
+        drawn: drawn.len(),
+    })
+}

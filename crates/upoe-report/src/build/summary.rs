@@ -1,0 +1,70 @@
+//! Facts about the data and the fit.
+
+use super::{Input, MOST_COLUMNS, Scores, Training, headline};
+use crate::{Axis, Likelihood, Setting, Summary};
+
+/// The summary of a page that shows `shown` rows.
+pub(super) fn summary(input: &Input, shown: usize) -> Summary {
+    let Input { training, model, names, rows, .. } = *input;
+    let whitening = model.whitening();
+    let mut notices = training.notices.clone();
+    if shown < rows.len() {
+        notices.push(format!(
+            "clouds and the table show {} of {} rows, drawn at random with all outliers among \
+             them; histograms of projections count every row",
+            thousands(shown),
+            thousands(rows.len())
+        ));
+    }
+    if names.len() > MOST_COLUMNS {
+        notices.push(format!(
+            "{MOST_COLUMNS} of {} columns can be axes: those that weigh most in the experts",
+            names.len()
+        ));
+    }
+    let axis = |(c, name): (usize, &String)| Axis {
+        name: name.clone(),
+        mean: whitening.mean[c],
+        standard_deviation: whitening.deviations[c],
+    };
+    let setting =
+        |(name, value): &(String, String)| Setting { name: name.clone(), value: value.clone() };
+    Summary {
+        headline: headline::headline(input),
+        rows: training.rows,
+        holdout_rows: training.holdout_rows,
+        columns: names.iter().enumerate().map(axis).collect(),
+        dims: whitening.dims(),
+        stop_reason: training.stop_reason.clone(),
+        seconds: training.seconds,
+        log_likelihood: likelihood(training, training.log_likelihood),
+        log_density: likelihood(training, training.log_density),
+        settings: training.settings.iter().map(setting).collect(),
+        version: training.version.clone(),
+        notices,
+    }
+}
+
+/// A whole number with thin spaces between thousands.
+fn thousands(n: usize) -> String {
+    let digits = n.to_string();
+    let lead = digits.len() % 3;
+    let mut groups: Vec<&str> = if lead > 0 { vec![&digits[..lead]] } else { vec![] };
+    groups.extend((lead..digits.len()).step_by(3).map(|at| &digits[at..at + 3]));
+    groups.join("\u{202f}")
+}
+
+/// The Gaussian's ln p is the model's less what the path gained: the way from sphered space
+/// to the columns adds the same to both.
+fn likelihood(training: &Training, scores: Scores) -> Likelihood {
+    let path = &training.state.path;
+    let ends = path.first().zip(path.last());
+    let gain = ends.map_or(f64::NAN, |(first, last)| last.train - first.train);
+    let held = ends.and_then(|(first, last)| Some(last.holdout? - first.holdout?));
+    Likelihood {
+        train: scores.train,
+        gaussian_train: scores.train - gain,
+        holdout: scores.holdout,
+        gaussian_holdout: held.zip(scores.holdout).map(|(gain, score)| score.mean - gain),
+    }
+}
