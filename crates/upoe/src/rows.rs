@@ -84,6 +84,43 @@ impl<'a> Rows<'a> {
         }
     }
 
+    /// The rows in a fixed order, equal ones merged into one of their total weight, those
+    /// without weight left out. What is learned from these depends neither on the order of
+    /// the rows nor on whether a row comes twice or weighs 2, to the bit.
+    ///
+    /// ```
+    /// let twice = upoe::Rows::new(&[5.0, 1.0, 5.0], 1)?;
+    /// let heavy = upoe::Rows::new(&[1.0, 5.0, 9.0], 1)?.weighted(&[1.0, 2.0, 0.0])?;
+    /// assert_eq!(twice.canonical(), (vec![1.0, 5.0], Some(vec![1.0, 2.0])));
+    /// assert_eq!(heavy.canonical(), twice.canonical());
+    /// # Ok::<(), upoe::Error>(())
+    /// ```
+    pub fn canonical(&self) -> (Vec<f64>, Option<Vec<f64>>) {
+        let mut order: Vec<usize> = (0..self.len()).filter(|&i| self.weight(i) > 0.0).collect();
+        let compare = |&a: &usize, &b: &usize| {
+            let cells = self.row(a).iter().zip(self.row(b)).map(|(a, b)| a.total_cmp(b));
+            let weights = || self.weight(a).total_cmp(&self.weight(b));
+            cells.into_iter().find(|o| o.is_ne()).unwrap_or_else(weights)
+        };
+        order.sort_unstable_by(compare);
+        let (mut values, mut weights) = (Vec::with_capacity(self.values.len()), Vec::new());
+        let mut last: Option<usize> = None;
+        for i in order {
+            match weights.last_mut() {
+                Some(weight) if last.is_some_and(|l| self.row(l) == self.row(i)) => {
+                    *weight += self.weight(i);
+                }
+                _ => {
+                    values.extend_from_slice(self.row(i));
+                    weights.push(self.weight(i));
+                    last = Some(i);
+                }
+            }
+        }
+        let weighted = weights.iter().any(|w| *w != 1.0);
+        (values, weighted.then_some(weights))
+    }
+
     /// Copies of the chosen rows and their weights.
     pub fn pick(&self, chosen: &[usize]) -> (Vec<f64>, Option<Vec<f64>>) {
         let values = chosen.iter().flat_map(|&i| self.row(i)).copied().collect();

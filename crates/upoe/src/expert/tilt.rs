@@ -141,6 +141,20 @@ impl Tilt {
         })
     }
 
+    /// P(Z ≤ z), given the probability of all cells left of one between knots.
+    fn cdf_from(&self, z: f64, left_of: impl Fn(usize) -> f64) -> f64 {
+        let (cell, v) = locate(z);
+        let below = if is_tail(cell) {
+            let tail = self.tail(cell);
+            let gap = tail.side * (z - tail.shift);
+            let beyond = (self.ln_density(z) + ln_mills(gap)).exp();
+            if cell == 0 { beyond } else { 1.0 - beyond }
+        } else {
+            left_of(cell) + self.partial(cell, v)
+        };
+        below.clamp(0.0, 1.0)
+    }
+
     /// ∫ T from the cell's left knot over a share of the cell.
     fn partial(&self, cell: usize, share: f64) -> f64 {
         let width = SPACING * share;
@@ -246,16 +260,13 @@ impl Marginal for Tilt {
     }
 
     fn cdf(&self, z: f64) -> f64 {
-        let (cell, v) = locate(z);
-        let below = if is_tail(cell) {
-            let tail = self.tail(cell);
-            let gap = tail.side * (z - tail.shift);
-            let beyond = (self.ln_density(z) + ln_mills(gap)).exp();
-            if cell == 0 { beyond } else { 1.0 - beyond }
-        } else {
-            self.masses()[..cell].iter().sum::<f64>() + self.partial(cell, v)
-        };
-        below.clamp(0.0, 1.0)
+        self.cdf_from(z, |cell| self.masses()[..cell].iter().sum())
+    }
+
+    fn quantile(&self, p: f64) -> f64 {
+        let masses = self.masses();
+        let cdf = |z| self.cdf_from(z, |cell| masses[..cell].iter().sum());
+        normal::invert(p, cdf, |z| self.ln_density(z).exp())
     }
 
     fn sample<R: Rng + ?Sized>(&self, rng: &mut R) -> f64 {

@@ -242,6 +242,9 @@ impl Context<'_, '_> {
     }
 }
 
+/// Up to so many rows are learned from in their canonical form; sorting more would cost.
+const CANONICAL: usize = 10_000;
+
 /// Fits a model to rows.
 ///
 /// ```
@@ -286,6 +289,29 @@ pub fn fit_with(
 }
 
 fn prepare(
+    rows: &Rows,
+    holdout: Option<&Rows>,
+    settings: &Settings,
+    state: State,
+    observer: &mut (dyn FnMut(&Event) -> bool + Send),
+) -> Result<Fit> {
+    if rows.len() > CANONICAL {
+        return learn_from(rows, holdout, settings, state, observer);
+    }
+    rows.check()?;
+    let (values, weights) = rows.canonical();
+    if values.len() < 2 * rows.columns() {
+        // Too few rows or all alike: the error speaks of the rows as they are.
+        return learn_from(rows, holdout, settings, state, observer);
+    }
+    let mut rows = Rows::new(&values, rows.columns())?;
+    if let Some(weights) = &weights {
+        rows = rows.weighted(weights)?;
+    }
+    learn_from(&rows, holdout, settings, state, observer)
+}
+
+fn learn_from(
     rows: &Rows,
     holdout: Option<&Rows>,
     settings: &Settings,

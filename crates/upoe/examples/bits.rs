@@ -1,0 +1,20 @@
+//! A small fit, printed to the bit: what other doors to the engine must give, too.
+
+use upoe::{Rows, Settings, fit};
+
+fn main() -> upoe::Result<()> {
+    let crabs = include_str!("../tests/data/crabs.csv");
+    let number = |cell: &str| cell.parse::<f64>().expect("a number");
+    let values: Vec<f64> =
+        crabs.lines().skip(1).flat_map(|l| l.split(',').skip(4)).map(number).collect();
+    let rows = Rows::new(&values, 5)?;
+    let fitted = fit(&rows, &Settings { experts: Some(2), seed: 7, ..Settings::default() })?;
+    let gains = fitted.state.experts.iter().map(|e| -e.q);
+    let loadings = fitted.model.loadings().concat();
+    let scores = fitted.model.score(&rows)?;
+    let drawn = fitted.model.sample(5, 7);
+    for number in gains.chain(loadings).chain(scores).chain(drawn) {
+        println!("{:016x}", number.to_bits());
+    }
+    Ok(())
+}

@@ -1,0 +1,25 @@
+# The Python package: `make wheel`, `make test-python`. Included by the Makefile at the root.
+
+PYTHON ?= python3
+VENV := .venv
+WHEELS := dist
+PYTHON_MK := $(lastword $(MAKEFILE_LIST))
+
+.PHONY: wheel test-python
+
+# A wheel for every Python from 3.10 on, in $(WHEELS).
+wheel: $(VENV)/bin/maturin
+	rm -f $(WHEELS)/upoe-*.whl
+	$(VENV)/bin/maturin build --release --manifest-path python/Cargo.toml --out $(WHEELS)
+
+# The wheel in a fresh environment, and everything that can be asked of it.
+test-python:
+	rm -rf $(VENV)
+	$(MAKE) -f $(PYTHON_MK) wheel
+	$(VENV)/bin/pip install --quiet --force-reinstall --no-deps $(WHEELS)/upoe-*.whl
+	cd python/tests && ../../$(VENV)/bin/python -m pytest -c ../pyproject.toml --rootdir=.. .
+
+$(VENV)/bin/maturin: python/requirements-test.txt
+	$(PYTHON) -m venv $(VENV)
+	$(VENV)/bin/pip install --quiet --requirement python/requirements-test.txt
+	touch $@

@@ -1,0 +1,75 @@
+//! Rust errors as Python exceptions, with the columns' names.
+
+use pyo3::exceptions::{
+    PyFileNotFoundError, PyIsADirectoryError, PyOSError, PyRuntimeError, PyValueError,
+};
+use pyo3::{PyErr, PyResult};
+use upoe::Error;
+
+/// The columns' names, where they have any.
+pub type Names<'a> = Option<&'a [String]>;
+
+/// The exception of an error.
+pub fn of(error: Error, names: Names) -> PyErr {
+    let name = |column: usize| match names.and_then(|names| names.get(column)) {
+        Some(name) => format!("column {name:?}"),
+        None => format!("column {column}"),
+    };
+    PyValueError::new_err(match error {
+        Error::NonFinite { row, column, value } => {
+            let what = if value.is_nan() { "NaN" } else { "infinity" };
+            format!(
+                "Input X contains {what}: row {row}, {}. Drop the row or replace the value.",
+                name(column)
+            )
+        }
+        Error::Spread { column, variance } => {
+            format!("{} spreads too far (its variance is {variance}): rescale it", name(column))
+        }
+        Error::TooFewRows { rows, needed } => {
+            format!(
+                "Found {rows} sample(s) with a positive weight while at least {needed} are required."
+            )
+        }
+        Error::InvalidSetting { name, value, rule } => {
+            format!("{} = {value}: {rule}", parameter(name))
+        }
+        error => error.to_string(),
+    })
+}
+
+/// The estimator's word for a setting.
+fn parameter(setting: &str) -> &str {
+    match setting {
+        "experts" => "n_experts",
+        "dims" => "n_dims",
+        "starts" => "n_starts",
+        "threads" => "n_jobs",
+        "seed" => "random_state",
+        other => other,
+    }
+}
+
+/// The exception of a file's error.
+pub fn of_file(error: upoe_io::Error) -> PyErr {
+    use upoe_io::Error as File;
+    let text = error.to_string();
+    match error {
+        File::NotFound { .. } | File::NoDirectory { .. } => PyFileNotFoundError::new_err(text),
+        File::IsDirectory { .. } => PyIsADirectoryError::new_err(text),
+        File::Read { .. } | File::Write { .. } | File::DiskFull { .. } | File::Shrank { .. } => {
+            PyOSError::new_err(text)
+        }
+        _ => PyValueError::new_err(text),
+    }
+}
+
+/// For what should not happen.
+pub fn internal(what: &str) -> PyErr {
+    PyRuntimeError::new_err(format!("{what}: this is an error in upoe, please report it"))
+}
+
+/// A value as JSON.
+pub fn json(value: &impl serde::Serialize) -> PyResult<String> {
+    serde_json::to_string(value).map_err(|_| internal("a part has no JSON form"))
+}

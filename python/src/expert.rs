@@ -1,0 +1,173 @@
+//! One expert, as Python sees it.
+
+use numpy::ndarray::ArrayD;
+use numpy::{IntoPyArray, PyArrayDyn};
+use numpy::{PyArray1, PyReadonlyArray1, PyReadonlyArrayDyn};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use upoe::Learned;
+use upoe::expert::{Expert, Marginal};
+
+use crate::{arrays, errors};
+
+/// A learned expert: a normalised density of one projection z.
+#[pyclass(frozen, name = "Expert", module = "upoe._upoe")]
+pub struct PyExpert(pub Learned);
+
+impl PyExpert {
+    fn map<'py>(
+        py: Python<'py>,
+        z: &PyReadonlyArrayDyn<'py, f64>,
+        f: impl Fn(f64) -> f64,
+    ) -> Bound<'py, PyArrayDyn<f64>> {
+        let values: ArrayD<f64> = z.as_array().mapv(f);
+        values.into_pyarray(py)
+    }
+}
+
+#[pymethods]
+impl PyExpert {
+    /// The family: "student-t", "mixture" or "tilt".
+    #[getter]
+    fn kind(&self) -> &'static str {
+        self.0.expert.family().name()
+    }
+
+    /// The parameters by name: a number, or a list with one a component.
+    #[getter]
+    fn parameters<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let parameters = PyDict::new(py);
+        for parameter in self.0.expert.parameters() {
+            match parameter.values[..] {
+                [value] => parameters.set_item(parameter.name, value)?,
+                _ => parameters.set_item(parameter.name, parameter.values)?,
+            }
+        }
+        Ok(parameters)
+    }
+
+    /// The direction in sphered space.
+    #[getter]
+    fn direction<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
+        arrays::vector(py, self.0.direction.clone())
+    }
+
+    /// What it added to the mean ln p of the training rows, in nats: positive is better.
+    #[getter]
+    fn gain(&self) -> f64 {
+        -self.0.q
+    }
+
+    /// The chance that Gaussian rows would give as large a gain, where the stop rule says.
+    #[getter]
+    fn p_value(&self) -> Option<f64> {
+        self.0.p_value
+    }
+
+    /// Steps its last descent took.
+    #[getter]
+    fn n_iter(&self) -> usize {
+        self.0.iterations
+    }
+
+    /// Whether that ended at its tolerance.
+    #[getter]
+    fn converged(&self) -> bool {
+        self.0.converged
+    }
+
+    /// The mean.
+    #[getter]
+    fn mean(&self) -> f64 {
+        self.0.expert.shape().mean
+    }
+
+    /// The variance.
+    #[getter]
+    fn variance(&self) -> f64 {
+        self.0.expert.shape().variance
+    }
+
+    /// The excess kurtosis.
+    #[getter]
+    fn kurtosis(&self) -> f64 {
+        self.0.expert.shape().kurtosis
+    }
+
+    /// The entropy in nats.
+    #[getter]
+    fn entropy(&self) -> f64 {
+        self.0.expert.entropy()
+    }
+
+    /// ln T(z) of an array of projections.
+    fn log_density<'py>(
+        &self,
+        py: Python<'py>,
+        z: PyReadonlyArrayDyn<'py, f64>,
+    ) -> Bound<'py, PyArrayDyn<f64>> {
+        Self::map(py, &z, |z| self.0.expert.ln_density(z))
+    }
+
+    /// P(Z ≤ z) of an array of projections.
+    fn cdf<'py>(
+        &self,
+        py: Python<'py>,
+        z: PyReadonlyArrayDyn<'py, f64>,
+    ) -> Bound<'py, PyArrayDyn<f64>> {
+        Self::map(py, &z, |z| self.0.expert.cdf(z))
+    }
+
+    /// The z with P(Z ≤ z) = p, of an array of probabilities.
+    fn quantile<'py>(
+        &self,
+        py: Python<'py>,
+        p: PyReadonlyArrayDyn<'py, f64>,
+    ) -> Bound<'py, PyArrayDyn<f64>> {
+        Self::map(py, &p, |p| {
+            if p > 0.0 && p < 1.0 {
+                self.0.expert.quantile(p)
+            } else if p == 0.0 {
+                f64::NEG_INFINITY
+            } else if p == 1.0 {
+                f64::INFINITY
+            } else {
+                f64::NAN
+            }
+        })
+    }
+
+    /// The probability of each component given z: (n, components), one column of ones where
+    /// the expert is no mixture.
+    fn responsibilities<'py>(
+        &self,
+        py: Python<'py>,
+        z: PyReadonlyArray1<'py, f64>,
+    ) -> Bound<'py, numpy::PyArray2<f64>> {
+        let z = z.as_array();
+        match &self.0.expert {
+            Expert::Mixture(mixture) => {
+                let each = z.iter().flat_map(|z| mixture.responsibilities(*z)).collect();
+                arrays::matrix(py, each, mixture.weights().len())
+            }
+            _ => arrays::matrix(py, vec![1.0; z.len()], 1),
+        }
+    }
+
+    /// An expert from what pickle keeps of it.
+    #[staticmethod]
+    fn from_json(json: &str) -> PyResult<Self> {
+        let learned = serde_json::from_str(json);
+        learned.map(PyExpert).map_err(|error| PyValueError::new_err(error.to_string()))
+    }
+
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, (String,))> {
+        let make = py.get_type::<PyExpert>().getattr("from_json")?;
+        Ok((make, (errors::json(&self.0)?,)))
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<{} expert, gain {:.4} nats>", self.kind(), self.gain())
+    }
+}

@@ -1,0 +1,32 @@
+//! The Rust half of the `upoe` Python package: thin wrappers, no mathematics.
+
+mod arrays;
+mod errors;
+mod expert;
+mod fit;
+mod holdout;
+mod model;
+mod threads;
+
+use pyo3::prelude::*;
+
+/// Compiled parts of upoe.
+#[pymodule]
+mod _upoe {
+    #[pymodule_export]
+    use super::expert::PyExpert;
+    #[pymodule_export]
+    use super::fit::fit;
+    #[pymodule_export]
+    use super::holdout::held_out;
+    #[pymodule_export]
+    use super::model::PyModel;
+
+    use super::*;
+
+    #[pymodule_init]
+    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        threads::remember_process();
+        module.add("__version__", env!("CARGO_PKG_VERSION"))
+    }
+}

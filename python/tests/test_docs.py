@@ -1,0 +1,62 @@
+"""Examples in docstrings, the package page and the gallery run; types hold."""
+
+import doctest
+import importlib
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import upoe
+
+PYTHON = Path(__file__).parents[1]
+SCRIPTS = sorted((PYTHON / "examples").glob("*.py"))
+
+
+@pytest.mark.parametrize("module", ["_estimator", "_detector", "_ica", "_density", "_explanation"])
+def test_docstrings(module):
+    result = doctest.testmod(importlib.import_module(f"upoe.{module}"))
+    assert result.failed == 0
+
+
+def test_package_page(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    result = doctest.testfile(str(PYTHON / "README.md"), module_relative=False)
+    assert result.failed == 0 and result.attempted > 10
+
+
+@pytest.mark.parametrize("script", SCRIPTS, ids=lambda path: path.stem)
+def test_gallery(script, tmp_path):
+    picture = tmp_path / "picture.png"
+    command = [sys.executable, "-W", "error::RuntimeWarning", str(script), str(picture)]
+    environment = {**os.environ, "MPLBACKEND": "Agg"}
+    done = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=300)
+    assert done.returncode == 0, done.stderr
+    assert picture.stat().st_size > 10_000
+    assert done.stdout.strip()
+
+
+def test_types(tmp_path):
+    installed = Path(upoe.__file__).parent
+    (tmp_path / "use.py").write_text((PYTHON / "tests" / "use_types.py").read_text())
+    config = ["--config-file", str(PYTHON / "pyproject.toml"), "--cache-dir", str(tmp_path)]
+    mypy = [sys.executable, "-m", "mypy", *config]
+    targets = ["-m", "use", "-p", "upoe"]
+    done = subprocess.run(mypy + targets, capture_output=True, text=True, cwd=tmp_path)
+    assert done.returncode == 0, done.stdout + done.stderr
+    stubs = [sys.executable, "-m", "mypy.stubtest", "upoe._upoe"]
+    done = subprocess.run(stubs, capture_output=True, text=True, cwd=tmp_path)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert (installed / "py.typed").exists()
+
+
+def test_every_public_method_is_documented():
+    for kind in (upoe.UPoE, upoe.UPoEDetector, upoe.UPoEICA):
+        own = [n for n in dir(kind) if not n.startswith("_") and callable(getattr(kind, n))]
+        missing = [n for n in own if not (getattr(kind, n).__doc__ or "").strip()]
+        assert not missing, (kind, missing)
+        text = kind.__doc__
+        for name in kind().get_params():
+            assert f"    {name} : " in text, (kind, name)

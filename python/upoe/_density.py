@@ -1,0 +1,438 @@
+"""What all three estimators share: the fit, ln p, its parts, sampling, pictures, files."""
+
+from __future__ import annotations
+
+import json
+import numbers
+import os
+import warnings
+from typing import TYPE_CHECKING, Any, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from . import _upoe, _validate
+from ._base import BaseEstimator, ConvergenceWarning, NotFittedError, UPoEWarning
+from ._explanation import Explanation
+from ._progress import progress
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+Floats = NDArray[np.float64]
+
+_CHOICES: dict[str, tuple[str, ...]] = {
+    "family": ("auto", "student-t", "mixture", "tilt"),
+    "learner": ("pursuit", "sequential", "parallel"),
+    "parallel_start": ("sequential", "pursuit", "random", "grow"),
+    "stop": ("null", "train", "holdout", "bic"),
+    "recipe": ("best", "paper"),
+    "precision": ("f64", "f32"),
+}
+
+
+class Density(BaseEstimator):
+    """A product of experts fitted to rows."""
+
+    # The fitted model.
+    _model: _upoe.Model
+    n_features_in_: int
+    feature_names_in_: NDArray[np.object_]
+
+    def _settings(self) -> dict[str, Any]:
+        """What the fit is asked to do, checked, in the words of the Rust settings."""
+        params = self.get_params(deep=False)
+        for name, choices in _CHOICES.items():
+            value = params.get(name)
+            if value is not None and value not in choices:
+                raise ValueError(
+                    f"{name} = {value!r}: must be one of {', '.join(map(repr, choices))}"
+                )
+        settings: dict[str, Any] = {
+            "experts": _count(params, "n_experts", 0),
+            "dims": _dims(params.get("n_dims")),
+            "family": None if params.get("family", "auto") == "auto" else params["family"],
+            "mixture_size": _count(params, "mixture_size", 1) or 2,
+            "fix_mu": _locations(params.get("fix_mu")),
+            "fix_beta": _real(params, "fix_beta"),
+            "learner": params.get("learner", "pursuit"),
+            "parallel_start": params.get("parallel_start", "sequential"),
+            "stop": params.get("stop"),
+            "starts": _count(params, "n_starts", 1),
+            "max_iter": _count(params, "max_iter", 1) or 500,
+            "tol": _real(params, "tol"),
+            "seed": _validate.seed(params.get("random_state")),
+            "recipe": params.get("recipe", "best"),
+            "precision": params.get("precision", "f64"),
+            "threads": _validate.threads(params.get("n_jobs")),
+        }
+        return settings
+
+    def _fit(
+        self, X: Any, sample_weight: Any, groups: Any = None, **changes: Any
+    ) -> Floats:
+        """Fits the model; returns the rows as they were read."""
+        settings = {**self._settings(), **changes}
+        rows, names = _validate.table(X, estimator=type(self).__name__, min_rows=2)
+        weight = _validate.weights(sample_weight, len(rows))
+        held = self._held_out(len(rows), groups, settings["seed"])
+        train, train_weight, holdout, holdout_weight = rows, weight, None, None
+        if held is not None:
+            train, holdout = rows[~held], rows[held]
+            if weight is not None:
+                train_weight, holdout_weight = weight[~held], weight[held]
+        verbose = int(getattr(self, "verbose", 0) or 0)
+        with progress(verbose, settings["experts"]) as show:
+            model = _upoe.fit(
+                train, train_weight, holdout, holdout_weight, json.dumps(settings), names, show
+            )
+        self._take(model)
+        if verbose:
+            print(self._summary())
+        for about_convergence, notice in model.notices:
+            category = ConvergenceWarning if about_convergence else UPoEWarning
+            warnings.warn(notice, category, stacklevel=3)
+        return rows
+
+    def _held_out(self, rows: int, groups: Any, seed: int) -> NDArray[np.bool_] | None:
+        """Which rows are held out, where any are."""
+        share = getattr(self, "holdout", None)
+        if share is None and groups is None:
+            if getattr(self, "stop", None) == "holdout":
+                raise ValueError("stop = 'holdout': held-out rows are needed; set holdout=0.2, say")
+            return None
+        share = 0.2 if share is None else share
+        if not isinstance(share, numbers.Real) or not 0.0 < float(share) < 1.0:
+            raise ValueError(f"holdout = {share!r}: the share of rows held out lies in (0, 1)")
+        if groups is not None:
+            groups = np.asarray(groups)
+            if groups.shape != (rows,):
+                raise ValueError(f"groups.shape == {groups.shape}, expected {(rows,)}!")
+            groups = [str(group) for group in groups.tolist()]
+            if len(set(groups)) < 2:
+                raise ValueError("groups: all rows are in one group, so none can be held out")
+        held = _upoe.held_out(rows, groups, float(share), seed)
+        if rows - held.sum() < 2:
+            raise ValueError(f"holdout = {share!r}: fewer than 2 of {rows} rows are left to fit")
+        return held
+
+    def _take(self, model: _upoe.Model) -> None:
+        """Makes a fitted model this estimator's own."""
+        self._model = model
+        self.n_features_in_ = model.n_features
+        if hasattr(self, "feature_names_in_"):
+            del self.feature_names_in_
+        if model.feature_names is not None:
+            self.feature_names_in_ = np.asarray(model.feature_names, dtype=object)
+        self.experts_ = model.experts
+        self.components_ = model.components
+        self.mixing_ = model.mixing
+        self.directions_ = model.directions
+        self.mean_ = model.mean
+        self.whitening_ = model.whitening
+        self.rank_ = model.rank
+        self.gains_ = np.array([expert.gain for expert in self.experts_])
+        self.p_values_ = np.array(
+            [np.nan if e.p_value is None else e.p_value for e in self.experts_], dtype=float
+        )
+        self.n_experts_ = len(self.experts_)
+        self.n_iter_ = max([1] + [expert.n_iter for expert in self.experts_])
+        self.path_ = model.path
+        self.stop_reason_, self.stop_message_ = model.stop
+        self.notices_ = [notice for _, notice in model.notices]
+        self.training_ = json.loads(model.training)
+        self._n_features_out = self.n_experts_
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "_model")
+
+    def _check_fitted(self) -> None:
+        if not hasattr(self, "_model"):
+            raise NotFittedError(
+                f"This {type(self).__name__} instance is not fitted yet. Call 'fit' with "
+                "appropriate arguments before using this estimator."
+            )
+
+    def _rows(self, X: Any) -> Floats:
+        """Rows to apply the fitted model to."""
+        self._check_fitted()
+        rows, names = _validate.table(X, estimator=type(self).__name__)
+        _validate.same_columns(self, rows.shape[1], names)
+        return rows
+
+    @property
+    def _threads(self) -> int | None:
+        return _validate.threads(getattr(self, "n_jobs", None))
+
+    def score_samples(self, X: Any, *, sphered: bool = False) -> Floats:
+        """ln p of each row, in nats.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The rows.
+        sphered : bool, default=False
+            Whether to give the density of the sphered rows, as the paper reports it, instead
+            of the density over the data's own columns.
+
+        Returns
+        -------
+        log_density : ndarray of shape (n_samples,)
+            ln p of each row; -inf for a row outside the subspace that the training rows span,
+            where they do not span all columns.
+        """
+        rows = self._rows(X)
+        return self._model.score(rows, sphered, self._threads)
+
+    def tail(self, X: Any, n_samples: int = 10_000) -> Floats:
+        """The probability, under the model, of a row less probable than each row.
+
+        It is estimated as (k + 1) / (n_samples + 1), where k of `n_samples` rows drawn from
+        the model are less probable: the p-value of the row as a member of the population.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The rows.
+        n_samples : int, default=10_000
+            How many rows are drawn.
+
+        Returns
+        -------
+        tail : ndarray of shape (n_samples,)
+            Probabilities; small ones are outliers.
+        """
+        scores = self.score_samples(X)
+        below = np.searchsorted(self._own_scores(n_samples), scores, side="left")
+        return np.asarray((below + 1.0) / (n_samples + 1.0), dtype=np.float64)
+
+    def _own_scores(self, n_samples: int) -> Floats:
+        """ln p of rows drawn from the model, rising."""
+        seed = int(json.loads(self._model.settings)["seed"])
+        drawn = self._model.sample(_validate.whole("n_samples", n_samples, 1), seed, self._threads)
+        return np.sort(self._model.score(drawn, False, self._threads))
+
+    def sample(self, n_samples: int = 1, random_state: Any = None) -> Floats:
+        """Rows drawn from the model, in the data's own units.
+
+        Parameters
+        ----------
+        n_samples : int, default=1
+            How many.
+        random_state : int, RandomState instance or None, default=None
+            None takes the estimator's own; the same seed gives the same rows.
+
+        Returns
+        -------
+        X : ndarray of shape (n_samples, n_features)
+            The rows.
+        """
+        self._check_fitted()
+        own = getattr(self, "random_state", None)
+        seed = _validate.seed(own if random_state is None else random_state)
+        return self._model.sample(_validate.whole("n_samples", n_samples, 0), seed, self._threads)
+
+    def explain(self, X: Any, *, split: bool = False) -> Explanation:
+        """The exact parts of each row's ln p, by expert and by column.
+
+        The parts say how ln p moves from the baseline, ln p at the data's mean, on the way to
+        the row. They add up to ln p exactly.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The rows.
+        split : bool, default=False
+            Whether to split each expert's part over the columns, too: an array of
+            (n_samples, n_experts, n_features).
+
+        Returns
+        -------
+        explanation : Explanation
+            `log_density`, `baseline`, `experts`, `rest`, `columns` and, if asked for,
+            `experts_by_column` and `rest_by_column`; `to_frame()` makes it a table.
+        """
+        rows = self._rows(X)
+        ln_p, baseline, experts, rest, columns, full = self._model.explain(
+            rows, split, self._threads
+        )
+        experts_by_column, rest_by_column = full or (None, None)
+        return Explanation(
+            log_density=ln_p,
+            baseline=baseline,
+            experts=experts,
+            rest=rest,
+            columns=columns,
+            experts_by_column=experts_by_column,
+            rest_by_column=rest_by_column,
+            names=self._names(),
+        )
+
+    def _names(self) -> list[str]:
+        names = getattr(self, "feature_names_in_", None)
+        return [f"x{i}" for i in range(self.n_features_in_)] if names is None else list(names)
+
+    def _summary(self) -> str:
+        lines = [f"{self.n_experts_} expert(s): {self.stop_message_}"]
+        for j, expert in enumerate(self.experts_):
+            p = "" if expert.p_value is None else f", p = {expert.p_value:.2g}"
+            lines.append(f"  {j + 1}. {expert.kind}: gain {expert.gain:.4f} nats{p}")
+        return "\n".join(lines)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes the model file, which the `upoe` command and crate read, too.
+
+        Parameters
+        ----------
+        path : str or path-like
+            Where to.
+        """
+        self._check_fitted()
+        self._model.save(os.fspath(path))
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Self:
+        """A fitted estimator from a model file, of this package, the command or the crate.
+
+        Parameters
+        ----------
+        path : str or path-like
+            The file.
+
+        Returns
+        -------
+        estimator : instance of the class
+            Fitted, with the parameters that the model was fitted with.
+        """
+        model = _upoe.Model.load(os.fspath(path))
+        known = cls().get_params(deep=False)
+        params = {k: v for k, v in _parameters(json.loads(model.settings)).items() if k in known}
+        estimator = cls(**params)
+        estimator._take(model)
+        estimator._loaded()
+        return estimator
+
+    def _loaded(self) -> None:
+        """What is left to do after loading."""
+
+    def plot_experts(self, X: Any = None, *, axes: Any = None) -> Any:
+        """Draws each expert's density, and the projections of X where it is given.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features), default=None
+            Rows whose projections are drawn as histograms.
+        axes : sequence of matplotlib axes, default=None
+            Where to draw, one an expert.
+
+        Returns
+        -------
+        figure : matplotlib.figure.Figure
+            The picture.
+        """
+        from . import _plots
+
+        z = None if X is None else self._project(self._rows(X))
+        self._check_fitted()
+        return _plots.experts(self, z, axes)
+
+    def plot_gain(self, *, ax: Any = None) -> Any:
+        """Draws the mean ln p of training and held-out rows against the number of experts.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, default=None
+            Where to draw.
+
+        Returns
+        -------
+        figure : matplotlib.figure.Figure
+            The picture.
+        """
+        from . import _plots
+
+        self._check_fitted()
+        return _plots.gain(self, ax)
+
+    def plot_pairs(self, X: Any, *, color: Any = None, n_experts: int = 4) -> Any:
+        """Draws the projections of X on the first experts, each against each.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The rows.
+        color : array-like of shape (n_samples,), default=None
+            A number or label a row, shown as its colour.
+        n_experts : int, default=4
+            At most so many experts.
+
+        Returns
+        -------
+        figure : matplotlib.figure.Figure
+            The picture.
+        """
+        from . import _plots
+
+        return _plots.pairs(self, self._project(self._rows(X)), color, n_experts)
+
+    def _project(self, rows: Floats) -> Floats:
+        return self._model.transform(rows, self._threads)
+
+
+def _count(params: dict[str, Any], name: str, least: int) -> int | None:
+    value = params.get(name)
+    return None if value is None or value == "auto" else _validate.whole(name, value, least)
+
+
+def _real(params: dict[str, Any], name: str) -> float | None:
+    value = params.get(name)
+    if value is None and name != "tol":
+        return None
+    if not isinstance(value, numbers.Real) or not np.isfinite(float(value)):
+        raise ValueError(f"{name} = {value!r}: must be a number")
+    return float(value)
+
+
+def _dims(n_dims: Any) -> Any:
+    if n_dims is None or n_dims == "auto":
+        return "all"
+    if isinstance(n_dims, numbers.Integral) and not isinstance(n_dims, bool):
+        return {"count": _validate.whole("n_dims", n_dims, 1)}
+    if isinstance(n_dims, numbers.Real) and 0.0 < float(n_dims) <= 1.0:
+        return {"share": float(n_dims)}
+    raise ValueError(
+        f"n_dims = {n_dims!r}: give a number of dimensions, a share of variance in (0, 1], or None"
+    )
+
+
+def _locations(fix_mu: Any) -> list[float] | None:
+    if fix_mu is None:
+        return None
+    given: Sequence[Any] = [fix_mu] if isinstance(fix_mu, numbers.Real) else list(fix_mu)
+    if not all(isinstance(mu, numbers.Real) and np.isfinite(float(mu)) for mu in given):
+        raise ValueError(f"fix_mu = {fix_mu!r}: give a finite number, or one a component")
+    return [float(mu) for mu in given]
+
+
+def _parameters(settings: dict[str, Any]) -> dict[str, Any]:
+    """The estimator's parameters of a fit's settings."""
+    dims = settings["dims"]
+    return {
+        "n_experts": "auto" if settings["experts"] is None else settings["experts"],
+        "n_components": settings["experts"],
+        "n_dims": None if dims == "all" else next(iter(dims.values())),
+        "family": settings["family"] or "auto",
+        "mixture_size": settings["mixture_size"],
+        "fix_mu": settings["fix_mu"],
+        "fix_beta": settings["fix_beta"],
+        "learner": settings["learner"],
+        "parallel_start": settings["parallel_start"],
+        "stop": settings["stop"],
+        "n_starts": settings["starts"] or "auto",
+        "max_iter": settings["max_iter"],
+        "tol": settings["tol"],
+        "random_state": settings["seed"],
+        "recipe": settings["recipe"],
+        "precision": settings["precision"],
+        "n_jobs": settings["threads"],
+    }

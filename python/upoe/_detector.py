@@ -1,0 +1,235 @@
+"""Outliers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from . import _validate
+from ._base import OutlierMixin
+from ._density import Density
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+Floats = NDArray[np.float64]
+
+
+class UPoEDetector(OutlierMixin, Density):
+    """Outliers, by the model's own tail probability.
+
+    A row is an outlier when the fitted model says that a less probable row comes with a
+    probability below `alpha`. No share of outliers is guessed: clean data give about `alpha`
+    of them.
+
+    Parameters
+    ----------
+    n_experts : int or "auto", default="auto"
+        At most this many experts; "auto" leaves it to the stop rule.
+    alpha : float, default=0.05
+        The tail probability below which a row is an outlier.
+    n_tail_samples : int, default=10_000
+        Rows drawn from the model to find the threshold.
+    n_dims : int, float or None, default=None
+        Dimensions kept by sphering: a number, a share of the variance in (0, 1], or all that
+        have variance. Dropped ones are modelled as isotropic Gaussian noise, so that the
+        density stays one over all columns.
+    family : {"auto", "student-t", "mixture", "tilt"}, default="auto"
+        The family of the experts; "auto" gives each direction the one with the best penalised
+        gain.
+    mixture_size : int, default=2
+        Components of a mixture.
+    fix_mu : float, sequence of float or None, default=None
+        Locations that are held, in sphered units: one for "student-t", one a component for
+        "mixture".
+    fix_beta : float or None, default=None
+        The shape that is held, in "student-t" and "mixture" experts.
+    learner : {"pursuit", "sequential", "parallel"}, default="pursuit"
+        One direction at a time, orthonormal; one at a time, free; or all together.
+    parallel_start : {"sequential", "pursuit", "random", "grow"}, default="sequential"
+        Where the parallel learner starts.
+    stop : {"null", "train", "holdout", "bic"} or None, default=None
+        When to stop adding experts. None is "null" (an expert must gain more than Gaussian
+        noise would), or "train" (it must gain anything) where `n_experts` is a number.
+    holdout : float or None, default=None
+        The share of rows held out, to stop by or only to report on.
+    n_starts : int or "auto", default="auto"
+        Starts for each direction.
+    max_iter : int, default=500
+        Most steps of a descent.
+    tol : float, default=1e-5
+        Largest entry of the gradient at an answer.
+    recipe : {"best", "paper"}, default="best"
+        L-BFGS from many starts, or the paper's gradient steps on batches of 100 rows.
+    precision : {"f64", "f32"}, default="f64"
+        How sphered rows are stored while learning.
+    random_state : int, RandomState instance or None, default=None
+        The seed; None is 0: a fit is always repeatable.
+    n_jobs : int or None, default=None
+        Threads; None and -1 take all cores. The result does not depend on it, to the bit.
+    verbose : int, default=0
+        Whether to show progress and a summary.
+
+    Attributes
+    ----------
+    offset_ : float
+        The threshold: `decision_function(X) = score_samples(X) - offset_`.
+    components_ : ndarray of shape (n_experts_, n_features)
+        Filters: `transform(X) = (X - mean_) @ components_.T`.
+    mixing_ : ndarray of shape (n_features, n_experts_)
+        Patterns: how the columns move with each projection.
+    mean_ : ndarray of shape (n_features,)
+        The mean of the training rows.
+    whitening_ : ndarray of shape (n_dims, n_features)
+        The sphering matrix A.
+    directions_ : ndarray of shape (n_experts_, n_dims)
+        The directions in sphered space.
+    experts_ : list of Expert
+        The experts: `kind`, `parameters`, `log_density(z)`, `cdf(z)` and more.
+    gains_ : ndarray of shape (n_experts_,)
+        What each expert added to the mean ln p of the training rows, in nats.
+    p_values_ : ndarray of shape (n_experts_,)
+        The chance that Gaussian noise would give such a gain; NaN where the stop rule does
+        not say.
+    n_experts_ : int
+        The number of experts.
+    n_iter_ : int
+        The most steps an expert's last descent took.
+    path_ : ndarray of shape (n_experts_ + 1, 2)
+        Mean ln p in sphered space with 0, 1, ... experts: training rows, held-out rows.
+    stop_reason_ : str
+        Why no further expert was added, in a word; `stop_message_` says it in a sentence.
+    notices_ : list of str
+        What a user should know about the fit.
+    training_ : dict
+        What the model was trained on, and how well it did.
+    n_features_in_ : int
+        The number of columns.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, where X had names that are all text.
+
+    See Also
+    --------
+    UPoE : The density itself.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from upoe import UPoEDetector
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.laplace(size=(1000, 3))
+    >>> detector = UPoEDetector(n_experts=3, alpha=0.001).fit(X)
+    >>> detector.predict([[0.0, 0.0, 0.0], [30.0, 0.0, 0.0]])
+    array([ 1, -1])
+    >>> parts = detector.explain([[30.0, 0.0, 0.0]])
+    >>> parts.columns.argmin()                                # the column to blame
+    np.int64(0)
+    """
+
+    def __init__(
+        self,
+        n_experts: int | str = "auto",
+        *,
+        alpha: float = 0.05,
+        n_tail_samples: int = 10_000,
+        n_dims: int | float | None = None,
+        family: str = "auto",
+        mixture_size: int = 2,
+        fix_mu: float | Sequence[float] | None = None,
+        fix_beta: float | None = None,
+        learner: str = "pursuit",
+        parallel_start: str = "sequential",
+        stop: str | None = None,
+        holdout: float | None = None,
+        n_starts: int | str = "auto",
+        max_iter: int = 500,
+        tol: float = 1e-5,
+        recipe: str = "best",
+        precision: str = "f64",
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_experts = n_experts
+        self.alpha = alpha
+        self.n_tail_samples = n_tail_samples
+        self.n_dims = n_dims
+        self.family = family
+        self.mixture_size = mixture_size
+        self.fix_mu = fix_mu
+        self.fix_beta = fix_beta
+        self.learner = learner
+        self.parallel_start = parallel_start
+        self.stop = stop
+        self.holdout = holdout
+        self.n_starts = n_starts
+        self.max_iter = max_iter
+        self.tol = tol
+        self.recipe = recipe
+        self.precision = precision
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def fit(
+        self, X: Any, y: Any = None, sample_weight: Any = None, *, groups: Any = None
+    ) -> Self:
+        """Fits the model and finds the threshold.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The rows.
+        y : ignored
+        sample_weight : array-like of shape (n_samples,), default=None
+            How often each row counts.
+        groups : array-like of shape (n_samples,), default=None
+            Rows of one group are held out together, or not at all.
+
+        Returns
+        -------
+        self : UPoEDetector
+            The fitted estimator.
+        """
+        if not 0.0 < self.alpha < 1.0:
+            raise ValueError(f"alpha = {self.alpha!r}: a probability lies in (0, 1)")
+        _validate.whole("n_tail_samples", self.n_tail_samples, 1)
+        self._fit(X, sample_weight, groups)
+        self._loaded()
+        return self
+
+    def _loaded(self) -> None:
+        scores = self._own_scores(self.n_tail_samples)
+        self.offset_ = float(np.quantile(scores, self.alpha))
+
+    def decision_function(self, X: Any) -> Floats:
+        """How far ln p of each row lies above the threshold, in nats; negative for outliers.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The rows.
+
+        Returns
+        -------
+        decision : ndarray of shape (n_samples,)
+            ln p less `offset_`.
+        """
+        return self.score_samples(X) - self.offset_
+
+    def predict(self, X: Any) -> NDArray[np.int64]:
+        """-1 for outliers, 1 for the others.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The rows.
+
+        Returns
+        -------
+        labels : ndarray of shape (n_samples,)
+            -1 or 1.
+        """
+        return np.where(self.decision_function(X) >= 0, 1, -1)

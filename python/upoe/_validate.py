@@ -1,0 +1,293 @@
+"""What users pass in, as C-contiguous float64 arrays with the columns' names.
+
+Errors have scikit-learn's types and words, and name the column where there is one.
+"""
+
+from __future__ import annotations
+
+import numbers
+import sys
+import warnings
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+
+
+def table(X: Any, *, estimator: str, min_rows: int = 1) -> tuple[Floats, list[str] | None]:
+    """The rows of X and the names of its columns, where all of them are text.
+
+    A C-contiguous float64 array comes back as it is; anything else is converted once.
+    """
+    if hasattr(X, "toarray") and hasattr(X, "nnz"):
+        raise TypeError(
+            f"Sparse data was passed for X, but {estimator} needs dense data. "
+            "Use '.toarray()' to convert it to a dense array."
+        )
+    names: list[str] | None = None
+    if isinstance(X, np.ndarray):
+        array = X
+    else:
+        frame = _frame(X)
+        if frame is None:
+            array = np.asarray(X)
+        else:
+            columns = list(frame.columns)
+            names = _text_names(columns)
+            array = _frame_values(frame, columns)
+    array = _two_dimensional(array)
+    rows = _floats(array, names)
+    if rows.shape[0] < min_rows:
+        raise ValueError(
+            f"Found array with {rows.shape[0]} sample(s) (shape={rows.shape}) while a minimum "
+            f"of {min_rows} is required by {estimator}."
+        )
+    if rows.shape[1] < 1:
+        raise ValueError(
+            f"Found array with 0 feature(s) (shape={rows.shape}) while a minimum of 1 is "
+            f"required by {estimator}."
+        )
+    return rows, names
+
+
+def _frame(X: Any) -> Any:
+    """X as a pandas or polars frame where it is a table of columns, else None."""
+    for module in ("pandas", "polars"):
+        library = sys.modules.get(module)
+        if library is not None and isinstance(X, library.DataFrame):
+            return X
+    if not hasattr(X, "__arrow_c_stream__") or hasattr(X, "to_numpy") and not _tabular(X):
+        return None
+    for module in ("polars", "pandas", "pyarrow"):
+        try:
+            library = __import__(module)
+        except ImportError:
+            continue
+        if module == "polars":
+            return library.DataFrame(X)
+        if module == "pandas" and hasattr(library.DataFrame, "from_arrow"):
+            return library.DataFrame.from_arrow(X)
+        if module == "pyarrow":
+            return _ArrowFrame(library.table(X))
+    if hasattr(X, "__array__"):
+        return None
+    raise TypeError("An Arrow stream needs pyarrow, polars or pandas 3 to be read: install one.")
+
+
+def _tabular(X: Any) -> bool:
+    return hasattr(X, "column_names") or hasattr(X, "columns")
+
+
+class _ArrowFrame:
+    """As much of a frame as is needed of a pyarrow table."""
+
+    def __init__(self, arrow: Any) -> None:
+        self._arrow = arrow
+        self.columns = arrow.column_names
+
+    def __len__(self) -> int:
+        return int(self._arrow.num_rows)
+
+    def __getitem__(self, name: Any) -> Any:
+        return self._arrow.column(self.columns.index(name))
+
+
+def _text_names(columns: list[Any]) -> list[str] | None:
+    """Names, if all are text; None, if none is; mixed names are an error."""
+    text = [isinstance(name, str) for name in columns]
+    if columns and all(text):
+        return [str(name) for name in columns]
+    if any(text):
+        types = sorted({type(name).__name__ for name in columns})
+        raise TypeError(
+            "Feature names are only supported if all input features have string names, but "
+            f"your input has {types} as feature name / column name types. If you want feature "
+            "names to be stored and validated, you must convert them all to strings, by using "
+            "X.columns = X.columns.astype(str) for example. Otherwise you can remove feature / "
+            "column names from your input data, or convert them all to a non-string data type."
+        )
+    return None
+
+
+def _frame_values(frame: Any, columns: list[Any]) -> NDArray[Any]:
+    """The numbers of a frame, column by column so that a bad one can be named."""
+    values = np.empty((len(frame), len(columns)), dtype=np.float64)
+    for j, name in enumerate(columns):
+        column = frame.iloc[:, j] if hasattr(frame, "iloc") else frame[name]
+        try:
+            values[:, j] = _column(column)
+        except (TypeError, ValueError) as error:
+            dtype = getattr(column, "dtype", "object")
+            raise ValueError(
+                f"Column {name!r} is not numeric (its type is {dtype}): {error}. "
+                "Leave it out or encode it."
+            ) from None
+    return values
+
+
+def _column(column: Any) -> NDArray[Any]:
+    try:
+        array = np.asarray(column.to_numpy())
+    except (TypeError, ValueError, AttributeError):
+        array = np.asarray(column)
+    if array.dtype.kind in "mM":
+        raise ValueError("dates and times are no numbers")
+    if array.dtype.kind == "c":
+        raise ValueError("Complex data not supported")
+    if array.dtype.kind == "O":
+        # Missing values of every library become NaN, which is refused later, with its place.
+        missing = np.array([x is None or type(x).__name__ in ("NAType", "NaTType") for x in array])
+        array = np.where(missing, np.nan, array)
+    return array.astype(np.float64)
+
+
+def _two_dimensional(array: NDArray[Any]) -> NDArray[Any]:
+    if array.ndim == 2:
+        return array
+    if array.ndim > 2:
+        raise ValueError(f"Found array with dim {array.ndim}, while dim <= 2 is required.")
+    what = "scalar array instead" if array.ndim == 0 else "1D array instead"
+    raise ValueError(
+        f"Expected 2D array, got {what}:\narray={array}.\n"
+        "Reshape your data either using array.reshape(-1, 1) if your data has a single feature "
+        "or array.reshape(1, -1) if it contains a single sample."
+    )
+
+
+def _floats(array: NDArray[Any], names: list[str] | None) -> Floats:
+    if array.dtype.kind == "c":
+        raise ValueError(f"Complex data not supported\n{array}\n")
+    if array.dtype.kind in "mM":
+        raise ValueError(f"Dates and times are no numbers: the array's type is {array.dtype}.")
+    if array.dtype.kind == "O":
+        for j in range(array.shape[1]):
+            for i, x in enumerate(array[:, j]):
+                if isinstance(x, complex) and not isinstance(x, numbers.Real):
+                    raise ValueError(f"Complex data not supported: row {i}, column {j}.")
+                if not isinstance(x, (numbers.Number, str, bytes, np.generic, type(None))):
+                    _number(x, i, j)
+    try:
+        return np.ascontiguousarray(array, dtype=np.float64)
+    except ValueError as error:
+        raise ValueError(f"X is not numeric: {error}") from None
+    except TypeError as error:
+        raise TypeError(f"X is not numeric: {error}") from None
+
+
+def _number(x: Any, row: int, column: int) -> None:
+    try:
+        float(x)
+    except TypeError:
+        raise TypeError(
+            f"argument must be a string or a number, not {type(x).__name__!r}: row {row}, "
+            f"column {column} of X"
+        ) from None
+
+
+def weights(sample_weight: Any, rows: int) -> Floats | None:
+    """One weight a row, or None where all count once."""
+    if sample_weight is None:
+        return None
+    if isinstance(sample_weight, numbers.Number):
+        return np.full(rows, float(sample_weight))  # type: ignore[arg-type]
+    array = np.ascontiguousarray(np.asarray(sample_weight), dtype=np.float64)
+    if array.ndim != 1:
+        raise ValueError(f"Sample weights must be 1D array or scalar, got {array.ndim}D array.")
+    if len(array) != rows:
+        raise ValueError(f"sample_weight.shape == {array.shape}, expected {(rows,)}!")
+    if not np.isfinite(array).all():
+        raise ValueError("Input sample_weight contains NaN or infinity.")
+    if (array < 0).any():
+        raise ValueError("Negative values in data passed to `sample_weight`.")
+    if not array.any():
+        raise ValueError("Sample weights must contain at least one non-zero number.")
+    return array
+
+
+def same_columns(estimator: Any, columns: int, names: list[str] | None) -> None:
+    """Refuses rows whose columns are not those of the fit."""
+    name = type(estimator).__name__
+    fitted = getattr(estimator, "feature_names_in_", None)
+    if names is not None and fitted is None:
+        warnings.warn(
+            f"X has feature names, but {name} was fitted without feature names",
+            UserWarning,
+            stacklevel=4,
+        )
+    elif names is None and fitted is not None:
+        warnings.warn(
+            f"X does not have valid feature names, but {name} was fitted with feature names",
+            UserWarning,
+            stacklevel=4,
+        )
+    elif names is not None and fitted is not None and names != list(fitted):
+        raise ValueError(_other_names(list(fitted), names))
+    if columns != estimator.n_features_in_:
+        raise ValueError(
+            f"X has {columns} features, but {name} is expecting {estimator.n_features_in_} "
+            "features as input."
+        )
+
+
+def _other_names(fitted: list[str], names: list[str]) -> str:
+    message = "The feature names should match those that were passed during fit.\n"
+    unseen = sorted(set(names) - set(fitted))
+    missing = sorted(set(fitted) - set(names))
+    for title, which in (
+        ("Feature names unseen at fit time:", unseen),
+        ("Feature names seen at fit time, yet now missing:", missing),
+    ):
+        if which:
+            message += title + "\n" + "".join(f"- {name}\n" for name in which[:5])
+            message += "- ...\n" if len(which) > 5 else ""
+    if not unseen and not missing:
+        message += "Feature names must be in the same order as they were in fit.\n"
+    return message
+
+
+def seed(random_state: Any) -> int:
+    """The seed of an int, None (0), or a numpy generator, which advances."""
+    if random_state is None:
+        return 0
+    if isinstance(random_state, numbers.Integral):
+        if int(random_state) < 0:
+            raise ValueError(f"random_state = {random_state}: a seed is not negative")
+        return int(random_state)
+    if isinstance(random_state, np.random.RandomState):
+        return int(random_state.randint(2**31))
+    if isinstance(random_state, np.random.Generator):
+        return int(random_state.integers(2**31))
+    raise ValueError(f"{random_state!r} cannot be used to seed: give an int or a RandomState")
+
+
+def threads(n_jobs: Any) -> int | None:
+    """Threads of scikit-learn's n_jobs: None and -1 are all cores, -2 all but one."""
+    if n_jobs is None:
+        return None
+    if not isinstance(n_jobs, numbers.Integral) or n_jobs == 0:
+        raise ValueError(f"n_jobs = {n_jobs!r}: give a number of threads, or -1 for all")
+    if int(n_jobs) > 0:
+        return int(n_jobs)
+    import os
+
+    return max(1, (os.cpu_count() or 1) + 1 + int(n_jobs))
+
+
+def projections(Z: Any, count: int, estimator: str) -> Floats:
+    """Projections to go back from."""
+    array = np.asarray(Z)
+    rows = _floats(_two_dimensional(array), None)
+    if rows.shape[1] != count:
+        raise ValueError(
+            f"X has {rows.shape[1]} features, but {estimator} is expecting {count} projections"
+        )
+    return rows
+
+
+def whole(name: str, value: Any, least: int) -> int:
+    """A whole number of at least `least`."""
+    if isinstance(value, bool) or not isinstance(value, numbers.Integral) or int(value) < least:
+        raise ValueError(f"{name} = {value!r}: must be a whole number of at least {least}")
+    return int(value)
