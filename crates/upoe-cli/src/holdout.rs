@@ -1,7 +1,5 @@
 //! Which rows are held out.
 
-use std::collections::HashMap;
-
 use upoe_io::Table;
 
 use crate::failure::Failure;
@@ -26,39 +24,17 @@ pub fn split(table: &mut Table, share: Option<f64>, seed: u64) -> Result<Option<
     let share = share.unwrap_or(DEFAULT_SHARE);
     let file = table.source.display();
     let wanted = ((share * table.rows as f64).round() as usize).max(1);
-    let out = match &table.groups {
-        None => {
-            let mut order: Vec<usize> = (0..table.rows).collect();
-            order.sort_by_key(|&row| (mix(seed, row as u64), row));
-            let mut out = vec![false; table.rows];
-            order.iter().take(wanted).for_each(|&row| out[row] = true);
-            out
-        }
-        Some(groups) => {
-            let mut sizes: HashMap<&str, usize> = HashMap::new();
-            groups.iter().for_each(|group| *sizes.entry(group).or_default() += 1);
-            if sizes.len() < 2 {
-                return Err(Failure::Message(format!(
-                    "{file}: all rows have the same value in column `{}`, so no group can be held \
-                     out; choose another column (`--holdout-by`)",
-                    groups.name
-                )));
-            }
-            let mut order: Vec<&str> = sizes.keys().copied().collect();
-            order.sort_by_key(|group| (mix(seed, hash(group)), *group));
-            order.pop(); // at least one group is learned from
-            let mut chosen = HashMap::new();
-            let mut rows = 0;
-            for group in order {
-                if rows >= wanted {
-                    break;
-                }
-                rows += sizes[group];
-                chosen.insert(group, ());
-            }
-            groups.iter().map(|group| chosen.contains_key(group)).collect()
-        }
-    };
+    let groups: Option<Vec<&str>> = table.groups.as_ref().map(|g| g.iter().collect());
+    if let (Some(groups), Some(column)) = (&groups, &table.groups)
+        && groups.iter().all(|g| *g == groups[0])
+    {
+        return Err(Failure::Message(format!(
+            "{file}: all rows have the same value in column `{}`, so no group can be held out; \
+             choose another column (`--holdout-by`)",
+            column.name
+        )));
+    }
+    let out = upoe::held_out(table.rows, share, groups.as_deref(), seed);
     if out.iter().filter(|out| !**out).count() < 2 {
         return Err(Failure::Message(format!(
             "{file}: {} rows, and holding out {wanted} leaves fewer than 2 to learn from; hold \
@@ -92,22 +68,6 @@ fn take(table: &mut Table, out: &[bool]) -> HeldOut {
         held
     });
     HeldOut { data: held, weights }
-}
-
-/// A well-mixed hash of a seed and a number (the finaliser of SplitMix64, twice).
-fn mix(seed: u64, n: u64) -> u64 {
-    let round = |mut x: u64| {
-        x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        x ^ (x >> 31)
-    };
-    round(round(seed.wrapping_add(0x9e37_79b9_7f4a_7c15)).wrapping_add(n))
-}
-
-/// FNV-1a, the same on every machine and in every version.
-fn hash(text: &str) -> u64 {
-    text.bytes()
-        .fold(0xcbf2_9ce4_8422_2325, |h, byte| (h ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
 }
 
 #[cfg(test)]

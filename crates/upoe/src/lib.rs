@@ -1,9 +1,66 @@
 //! Under-complete products of experts: projection-pursuit density estimation with an exact
 //! likelihood.
+//!
+//! # The model on one page
+//!
+//! Rows are centred and sphered, x = A (row − m) ([`Whitening`]). The density is Gaussian,
+//! except along J ≤ D learned directions wⱼ, where a one-dimensional [`expert`] Tⱼ describes
+//! the projections zⱼ = wⱼᵀx ([`Model`], equation (4) of the paper):
+//!
+//! ```text
+//! ln p(x)   = Σⱼ ln Tⱼ(wⱼᵀx) + ½ ln|WWᵀ| − ½ xᵀP⊥x − ½(D−J) ln 2π
+//! ln p(row) = ln p(x) + ln|A|
+//! ```
+//!
+//! P⊥ projects on the complement of the directions. The density is normalised over all
+//! columns, whatever J is. Each expert's *gain* −Q is what it adds to the mean log-likelihood
+//! of the training rows, in nats.
+//!
+//! Three [`Learner`]s find directions and experts together: **pursuit** one direction at a
+//! time, orthonormal to the earlier ones; **sequential** one at a time, free; **parallel** all
+//! at once. By default every direction tries each [family](expert::Family) and keeps the one
+//! whose gain exceeds the price of its parameters most, and learning stops when the next
+//! direction gains no more than the best direction of Gaussian noise would ([`Stop::Null`]).
+//!
+//! # A first example
+//!
+//! ```
+//! use upoe::expert::Marginal;
+//! use upoe::{Rows, Settings, fit};
+//!
+//! // 500 rows: two groups along one direction of three.
+//! let values: Vec<f64> = (0..500)
+//!     .flat_map(|i| {
+//!         let t = f64::from(i);
+//!         let noise = |k: f64| (k * t).sin() + (1.3 * k * t).cos() + (2.7 * k * t).sin();
+//!         let group = if i % 2 == 0 { -4.0 } else { 4.0 };
+//!         [group + noise(1.1), group + noise(0.7), noise(2.3)]
+//!     })
+//!     .collect();
+//! let rows = Rows::new(&values, 3)?;
+//!
+//! let fitted = fit(&rows, &Settings::default())?;
+//! println!("{}", fitted.stop); // why no further expert was added
+//! let model = &fitted.model;
+//! let ln_p = model.score(&rows)?; // how probable is each row, in nats?
+//! let why = model.explain(rows.row(0))?; // which expert and column say so?
+//! let z = model.transform(&rows)?; // where does it lie along the directions?
+//! let more = model.sample(100, 7); // more rows like these
+//! # assert!(!model.experts().is_empty() && model.experts()[0].negentropy() > 0.1);
+//! # assert!((why.ln_p - ln_p[0]).abs() < 1e-9 && z.len() >= 500 && more.len() == 300);
+//! # Ok::<(), upoe::Error>(())
+//! ```
+//!
+//! # How it is divided
+//!
+//! Learners never touch rows: they ask an [`engine`] for sums, which can be added up over
+//! threads, files or machines, and come out the same to the bit for any number of threads.
+//! `docs/paper-map.md` lists which function implements which equation of the paper.
 
 pub mod engine;
 mod error;
 pub mod expert;
+mod holdout;
 mod learn;
 mod model;
 mod moments;
@@ -12,6 +69,7 @@ mod rows;
 mod whitening;
 
 pub use error::{Error, Result};
+pub use holdout::held_out;
 pub use learn::{
     Event, Fit, Learned, Learner, Notice, ParallelStart, PathPoint, Precision, Recipe, Settings,
     State, Stop, StopReason, fit, fit_with,

@@ -215,12 +215,13 @@ fn the_same_bits_for_any_number_of_threads() {
 fn single_precision_rows_give_the_same_answer() {
     let values = mixed();
     let rows = Rows::new(&values, 5).unwrap();
-    let double = fit(&rows, &settings(Learner::Pursuit, None)).unwrap();
-    let single =
-        fit(&rows, &Settings { precision: Precision::F32, ..settings(Learner::Pursuit, None) })
-            .unwrap();
-    for (a, b) in double.state.experts.iter().zip(&single.state.experts) {
-        assert!((a.q - b.q).abs() < 1e-4, "{} {}", a.q, b.q);
+    for family in [Family::StudentT, Family::Mixture, Family::Tilt] {
+        let of = |precision| Settings { precision, ..settings(Learner::Pursuit, Some(family)) };
+        let double = fit(&rows, &of(Precision::F64)).unwrap();
+        let single = fit(&rows, &of(Precision::F32)).unwrap();
+        for (a, b) in double.state.experts.iter().zip(&single.state.experts) {
+            assert!((a.q - b.q).abs() < 1e-4, "{} {}", a.q, b.q);
+        }
     }
 }
 

@@ -1,14 +1,14 @@
 //! The null rule: noise gets no expert, one hidden direction is found and nothing else.
 //!
-//! `UPOE_DRAWS=100` runs as many draws as the figures in the documents rest on.
+//! `UPOE_DRAWS=10` takes fewer draws than the hundred that the limits are meant for.
 
 use crate::common::normals;
 use rand_distr::Distribution;
 use rayon::prelude::*;
 use upoe::{Rows, Settings, fit};
 
-fn draws(default: u64) -> u64 {
-    std::env::var("UPOE_DRAWS").ok().and_then(|d| d.parse().ok()).unwrap_or(default)
+fn draws() -> u64 {
+    std::env::var("UPOE_DRAWS").ok().and_then(|d| d.parse().ok()).unwrap_or(100)
 }
 
 /// How many of the draws get at least one expert.
@@ -25,25 +25,25 @@ fn false_finds(n: usize, d: usize, draws: u64) -> usize {
 
 #[test]
 fn gaussian_rows_get_no_expert_50_by_20() {
-    let draws = draws(100);
+    let draws = draws();
     assert!(false_finds(50, 20, draws) as u64 * 20 <= draws);
 }
 
 #[test]
 fn gaussian_rows_get_no_expert_200_by_50() {
-    let draws = draws(40);
+    let draws = draws();
     assert!(false_finds(200, 50, draws) as u64 * 20 <= draws);
 }
 
 #[test]
 fn gaussian_rows_get_no_expert_10000_by_20() {
-    let draws = draws(20);
+    let draws = draws();
     assert!(false_finds(10_000, 20, draws) as u64 * 20 <= draws);
 }
 
 #[test]
 fn one_heavy_tailed_direction_in_fifty_is_found_and_nothing_else() {
-    let draws = draws(20);
+    let draws = draws();
     let t = rand_distr::StudentT::new(3.0).unwrap();
     let found = (0..draws).into_par_iter().map(|draw| {
         let mut rng = crate::common::rng(5_000 + draw);
