@@ -75,7 +75,7 @@ fn cdf_and_quantile_are_inverses_and_the_cdf_has_the_density_as_slope() {
             // Near a steep CDF z itself is rounded.
             let rounding = 4.0 * f64::EPSILON * z.abs() * expert.ln_density(z).exp();
             assert!((back - p).abs() < 1e-11 + rounding, "{p} {back} {expert:?}");
-            let h = 1e-4 * (expert.quantile(0.75) - expert.quantile(0.25)).min(1.0).max(1e-3);
+            let h = 1e-4 * (expert.quantile(0.75) - expert.quantile(0.25)).clamp(1e-3, 1.0);
             let slope = (expert.cdf(z + h) - expert.cdf(z - h)) / (2.0 * h);
             let density = expert.ln_density(z).exp();
             assert!(
