@@ -14,7 +14,7 @@ pub struct Floats(pub Vec<f32>);
 
 impl FromIterator<f64> for Floats {
     fn from_iter<I: IntoIterator<Item = f64>>(values: I) -> Self {
-        Self(values.into_iter().map(|value| value as f32).collect())
+        Self(values.into_iter().map(single).collect())
     }
 }
 
@@ -50,6 +50,11 @@ impl Serialize for Codes {
         object.serialize_field("data", &STANDARD.encode(bytes))?;
         object.end()
     }
+}
+
+/// To single precision; a finite number stays finite.
+pub(crate) fn single(value: f64) -> f32 {
+    if value.is_finite() { (value as f32).clamp(f32::MIN, f32::MAX) } else { value as f32 }
 }
 
 #[cfg(test)]

@@ -139,14 +139,16 @@ impl Model {
         x.iter().enumerate().map(|(i, x)| x - back(i)).collect()
     }
 
-    /// ln p(x) in sphered space, in nats (4).
+    /// ln p(x) in sphered space, in nats (4); −∞ where squares of a far row overflow.
     pub fn ln_p_sphered(&self, x: &[f64]) -> f64 {
-        self.terms(x).iter().sum()
+        let total: f64 = self.terms(x).iter().sum();
+        if total.is_nan() { f64::NEG_INFINITY } else { total }
     }
 
     /// ln p over the data's own columns, in nats.
     pub fn ln_p(&self, row: &[f64]) -> Result<f64> {
         self.whitening.check_columns(row.len())?;
+        Rows::new(row, row.len())?.check()?;
         let x = self.whitening.sphere_row(row);
         Ok(self.ln_p_sphered(&x) + self.whitening.ln_jacobian(row, &x))
     }
@@ -186,6 +188,7 @@ impl Model {
         f: impl Fn(&[f64], &[f64]) -> T + Sync,
     ) -> Result<Vec<T>> {
         self.whitening.check_columns(rows.columns())?;
+        rows.check()?;
         let columns = rows.columns();
         const BLOCK: usize = 1024;
         let blocks: Vec<Vec<T>> = rows
@@ -291,6 +294,7 @@ impl Model {
     /// is wᵢΔᵢ / Σ wΔ with w = Aᵀwⱼ; the rest is quadratic. The parts add up to ln p exactly.
     pub fn explain(&self, row: &[f64]) -> Result<Explanation> {
         self.whitening.check_columns(row.len())?;
+        Rows::new(row, row.len())?.check()?;
         let (x, whitening) = (self.whitening.sphere_row(row), &self.whitening);
         let delta: Vec<f64> = row.iter().zip(&whitening.mean).map(|(r, m)| r - m).collect();
         let origin = vec![0.0; x.len()];
@@ -315,7 +319,10 @@ impl Model {
             let outside = whitening.residual(row, &x);
             pull.iter_mut().zip(outside).for_each(|(p, r)| *p += r / variance);
         }
-        let rest_by_column: Vec<f64> = pull.iter().zip(&delta).map(|(p, d)| -0.5 * p * d).collect();
+        let mut rest_by_column: Vec<f64> =
+            pull.iter().zip(&delta).map(|(p, d)| -0.5 * p * d).collect();
+        // A row off the subspace of a degenerate model: the columns that leave it say so.
+        whitening.off(row, &x).for_each(|i| rest_by_column[i] = f64::NEG_INFINITY);
         let experts = experts_by_column.iter().map(|c| c.iter().sum()).collect();
         let rest = rest_by_column.iter().sum();
         let ln_p = self.ln_p_sphered(&x) + whitening.ln_jacobian(row, &x);

@@ -2,15 +2,13 @@
 
 use crate::error::{Error, Result};
 use crate::rows::Rows;
-use faer::linalg::matmul::matmul;
-use faer::{Accum, Mat, MatRef, Par};
+use faer::{Mat, MatRef};
 use rayon::prelude::*;
 
 /// Total weight, mean and scatter Σ w (x − mean)(x − mean)ᵀ of some rows.
 ///
-/// Every block of rows is centred on its own mean before products are formed, and blocks
-/// are merged by the pairwise formula of Chan, Golub and LeVeque, so digits survive a mean
-/// that is 1e8 times the spread.
+/// Products are formed of rows less their mean, and parts are merged by the pairwise formula
+/// of Chan, Golub and LeVeque, so digits survive a mean that is 1e8 times the spread.
 #[derive(Clone, Debug)]
 pub struct Moments {
     /// Rows with a positive weight.
@@ -23,84 +21,34 @@ pub struct Moments {
     pub scatter: Mat<f64>,
 }
 
-const BLOCK: usize = 256;
-
 impl Moments {
     /// Of no rows at all.
     pub fn empty(columns: usize) -> Self {
-        Moments {
-            rows: 0,
-            weight: 0.0,
-            mean: vec![0.0; columns],
-            scatter: Mat::zeros(columns, columns),
-        }
+        let (mean, scatter) = (vec![0.0; columns], Mat::zeros(columns, columns));
+        Moments { rows: 0, weight: 0.0, mean, scatter }
     }
 
     /// Of some rows, whose cells and weights must be finite.
     pub fn of(rows: &Rows) -> Result<Self> {
         rows.check()?;
         let columns = rows.columns();
-        let parts: Vec<Moments> = upoe_kernels::chunks(rows.len())
-            .into_par_iter()
-            .map(|range| {
-                range.clone().step_by(BLOCK).fold(Moments::empty(columns), |mut sum, start| {
-                    sum.merge(&Moments::of_block(rows, start, (start + BLOCK).min(range.end)));
-                    sum
-                })
-            })
-            .collect();
-        let mut total = Moments::empty(columns);
-        parts.iter().for_each(|part| total.merge(part));
-        match (0..columns).find(|&i| !total.scatter[(i, i)].is_finite()) {
-            Some(column) => {
-                Err(Error::Spread { column, variance: total.scatter[(column, column)] })
-            }
-            None => Ok(total),
+        let count = (0..rows.len()).filter(|&i| rows.weight(i) > 0.0).count();
+        if count == 0 {
+            return Ok(Moments::empty(columns));
         }
-    }
-
-    fn of_block(rows: &Rows, start: usize, stop: usize) -> Self {
-        let columns = rows.columns();
-        let (mut weight, mut count) = (0.0, 0);
-        let mut mean = vec![0.0; columns];
-        for i in start..stop {
-            let w = rows.weight(i);
-            if w > 0.0 {
-                count += 1;
-                weight += w;
-                // Running mean: no overflow near the largest numbers, no cancellation.
-                for (m, x) in mean.iter_mut().zip(rows.row(i)) {
-                    *m += (x - *m) * (w / weight);
-                }
-            }
+        let near = mean(rows);
+        let (weight, first, second) =
+            upoe_kernels::scatter(rows.values(), columns, rows.weights(), &near);
+        let second = MatRef::from_row_major_slice(&second, columns, columns).to_owned();
+        let mut out = Moments { rows: count, weight, mean: near, scatter: second };
+        // What rounding left of the mean.
+        let rest: Vec<f64> = first.iter().map(|f| f / weight).collect();
+        out.subtract(&rest, weight);
+        out.mean.iter_mut().zip(&rest).for_each(|(m, r)| *m += r);
+        match (0..columns).find(|&i| !out.scatter[(i, i)].is_finite()) {
+            Some(column) => Err(Error::Spread { column, variance: out.scatter[(column, column)] }),
+            None => Ok(out),
         }
-        let mut centred = Vec::with_capacity((stop - start) * columns);
-        for i in start..stop {
-            let root = rows.weight(i).sqrt();
-            centred.extend(rows.row(i).iter().zip(&mean).map(|(x, m)| root * (x - m)));
-        }
-        let centred = MatRef::from_row_major_slice(&centred, stop - start, columns);
-        let mut scatter = Mat::zeros(columns, columns);
-        matmul(&mut scatter, Accum::Replace, centred.transpose(), centred, 1.0, Par::Seq);
-        let mut out = Moments { rows: count, weight, mean, scatter };
-        out.recentre(rows, start, stop);
-        out
-    }
-
-    /// Removes what rounding left of the mean: Σ w (x − mean) is zero only to rounding.
-    fn recentre(&mut self, rows: &Rows, start: usize, stop: usize) {
-        if self.weight == 0.0 {
-            return;
-        }
-        let mut rest = vec![0.0; self.mean.len()];
-        for i in start..stop {
-            let w = rows.weight(i) / self.weight;
-            for ((r, x), m) in rest.iter_mut().zip(rows.row(i)).zip(&self.mean) {
-                *r += w * (x - m);
-            }
-        }
-        self.subtract(&rest, self.weight);
-        self.mean.iter_mut().zip(&rest).for_each(|(m, r)| *m += r);
     }
 
     /// scatter ← scatter − factor · v vᵀ.
@@ -139,4 +87,28 @@ impl Moments {
             covariance[(i, j)] + self.mean[i] * self.mean[j]
         })
     }
+}
+
+/// The weighted mean as a running one, which neither overflows nor cancels.
+fn mean(rows: &Rows) -> Vec<f64> {
+    let run = |mean: &mut [f64], weight: &mut f64, x: &[f64], w: f64| {
+        *weight += w;
+        let share = w / *weight;
+        mean.iter_mut().zip(x).for_each(|(m, x)| *m += (x - *m) * share);
+    };
+    let parts: Vec<(Vec<f64>, f64)> = upoe_kernels::chunks(rows.len())
+        .into_par_iter()
+        .map(|range| {
+            let (mut mean, mut weight) = (vec![0.0; rows.columns()], 0.0);
+            for i in range.filter(|&i| rows.weight(i) > 0.0) {
+                run(&mut mean, &mut weight, rows.row(i), rows.weight(i));
+            }
+            (mean, weight)
+        })
+        .collect();
+    let (mut total, mut weight) = (vec![0.0; rows.columns()], 0.0);
+    for (mean, w) in parts.iter().filter(|(_, w)| *w > 0.0) {
+        run(&mut total, &mut weight, mean, *w);
+    }
+    total
 }

@@ -3,9 +3,7 @@
 use crate::error::{Error, Result, invalid};
 use crate::moments::Moments;
 use crate::rows::Rows;
-use faer::linalg::matmul::matmul;
-use faer::{Accum, Mat, MatRef, Par, Side};
-use rayon::prelude::*;
+use faer::{Mat, Side};
 use serde::{Deserialize, Serialize};
 
 /// How many dimensions sphering keeps.
@@ -147,7 +145,9 @@ impl Whitening {
         let (low, high) = (0..varies.len())
             .map(scale)
             .fold((f64::INFINITY, 0.0_f64), |(low, high), s| (low.min(s), high.max(s)));
-        let graded = kept == rank && high / low > GRADED;
+        let rounding = 64.0 * columns as f64 * f64::EPSILON;
+        let lost = !(spectrum.0[rank - 1] > rounding * spectrum.0[0]);
+        let graded = kept == rank && (high / low > GRADED || lost);
         let matrix = if graded {
             let mut full = Mat::zeros(kept, columns);
             for (k, &column) in varies.iter().enumerate() {
@@ -159,8 +159,8 @@ impl Whitening {
         } else {
             Mat::from_fn(kept, columns, |i, j| spectrum.1[(j, i)] / spectrum.0[i].sqrt())
         };
-        let ln_det = if graded && rank == columns {
-            -deviations.iter().map(|s| s.ln()).sum::<f64>()
+        let ln_det = if graded && rank == varies.len() {
+            -(0..rank).map(|k| scale(k).ln()).sum::<f64>()
                 - 0.5 * values[..rank].iter().map(|v| v.ln()).sum::<f64>()
         } else {
             -0.5 * spectrum.0[..kept].iter().map(|v| v.ln()).sum::<f64>()
@@ -171,7 +171,12 @@ impl Whitening {
         } else if kept == rank {
             Rest::Degenerate
         } else {
-            Rest::Noise { variance: (total - kept_sum).max(0.0) / (columns - kept) as f64 }
+            let dropped = total - kept_sum;
+            if !(dropped > rounding * total) {
+                let rule = "what is dropped cannot be told from rounding: rescale the columns";
+                return invalid("dims", kept, rule);
+            }
+            Rest::Noise { variance: dropped / (columns - kept) as f64 }
         };
         let inverse = &covariance * matrix.transpose();
         let kept_variance = (kept_sum / total).min(1.0);
@@ -200,7 +205,7 @@ impl Whitening {
         let symmetric = Mat::from_fn(n, n, |i, j| 0.5 * (white[(i, j)] + white[(j, i)]));
         let off = (0..n * n)
             .map(|k| (symmetric[(k % n, k / n)] - f64::from(u8::from(k % n == k / n))).abs())
-            .fold(0.0, f64::max);
+            .fold(0.0, |a: f64, b| if b.is_nan() { b } else { a.max(b) });
         if off < 1e-14 {
             return Ok(());
         }
@@ -238,20 +243,18 @@ impl Whitening {
     /// Sphered rows, row after row.
     pub fn sphere(&self, rows: &Rows) -> Result<Vec<f64>> {
         self.check_columns(rows.columns())?;
-        let (d, columns) = (self.dims(), self.columns());
-        let mut x = vec![0.0; rows.len() * d];
-        const BLOCK: usize = 256;
-        x.par_chunks_mut(BLOCK * d).zip(rows.values().par_chunks(BLOCK * columns)).for_each(
-            |(x, values)| {
-                let n = x.len() / d;
-                let centred: Vec<f64> =
-                    values.chunks_exact(columns).flat_map(|row| self.centre(row)).collect();
-                let centred = MatRef::from_row_major_slice(&centred, n, columns);
-                let x = faer::MatMut::from_row_major_slice_mut(x, n, d);
-                matmul(x, Accum::Replace, centred, self.matrix.transpose(), 1.0, Par::Seq);
-            },
-        );
-        Ok(x)
+        rows.check()?;
+        Ok(self.sphere_as(rows))
+    }
+
+    /// The same, stored as single or double precision.
+    pub(crate) fn sphere_as<T: upoe_kernels::Real>(&self, rows: &Rows) -> Vec<T> {
+        upoe_kernels::affine(rows.values(), self.columns(), &self.mean, &self.flat())
+    }
+
+    /// A, row after row.
+    fn flat(&self) -> Vec<f64> {
+        (0..self.dims()).flat_map(|i| self.matrix.row(i).iter().copied()).collect()
     }
 
     /// One sphered row.
@@ -278,15 +281,8 @@ impl Whitening {
         self.ln_det
             + match self.rest {
                 Rest::Nothing => 0.0,
-                Rest::Degenerate => {
-                    let off = self.residual(row, x).iter().enumerate().any(|(i, r)| {
-                        let size = self.deviations[i] + 1e-3 * self.mean[i].abs();
-                        // Rounding grows with the distance from the mean.
-                        let distance = 1.0 + x.iter().map(|x| x.abs()).fold(0.0, f64::max);
-                        r.abs() > 1e-6 * size * distance
-                    });
-                    if off { f64::NEG_INFINITY } else { 0.0 }
-                }
+                Rest::Degenerate if self.off(row, x).next().is_some() => f64::NEG_INFINITY,
+                Rest::Degenerate => 0.0,
                 Rest::Noise { variance } => {
                     let square: f64 = self.residual(row, x).iter().map(|r| r * r).sum();
                     let dropped = (self.columns() - self.dims()) as f64;
@@ -294,6 +290,18 @@ impl Whitening {
                         - 0.5 * dropped * (std::f64::consts::TAU * variance).ln()
                 }
             }
+    }
+
+    /// The columns in which a row leaves the subspace of a degenerate model.
+    pub(crate) fn off(&self, row: &[f64], x: &[f64]) -> impl Iterator<Item = usize> {
+        let degenerate = self.rest == Rest::Degenerate;
+        let residual = if degenerate { self.residual(row, x) } else { Vec::new() };
+        // Rounding grows with the distance from the mean.
+        let distance = 1.0 + x.iter().fold(0.0_f64, |a, x| a.max(x.abs()));
+        residual.into_iter().enumerate().filter_map(move |(i, r)| {
+            let size = self.deviations[i] + 1e-3 * self.mean[i].abs();
+            (r.abs() > 1e-6 * size * distance).then_some(i)
+        })
     }
 
     /// The part of row − m outside the kept dimensions.

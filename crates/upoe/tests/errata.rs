@@ -69,7 +69,7 @@ fn irls_ends_where_the_gradient_is_zero() {
     };
     let sums = |e: &Expert| {
         use upoe::engine::{Candidate, Engine, Memory};
-        let engine = Memory::<f64>::new(&z, 1, None).unwrap();
+        let engine = Memory::<f64>::new(z.to_vec(), 1, None).unwrap();
         let c = Candidate { direction: vec![1.0], expert: e.clone() };
         (engine.sums(&[c]).remove(0).statistics, engine.weight())
     };

@@ -104,7 +104,7 @@ fn the_score_is_the_slope_of_the_energy() {
 
 /// Statistics of the projections z under an expert.
 fn statistics(z: &[f64], weights: Option<Vec<f64>>, expert: &Expert) -> (Vec<f64>, f64) {
-    let engine = Memory::<f64>::new(z, 1, weights).unwrap();
+    let engine = Memory::<f64>::new(z.to_vec(), 1, weights).unwrap();
     let sums = engine.sums(&[Candidate { direction: vec![1.0], expert: expert.clone() }]);
     (sums.into_iter().next().unwrap().statistics, engine.weight())
 }

@@ -20,6 +20,43 @@ fn nan_and_infinities_are_named_with_row_and_column() {
 }
 
 #[test]
+fn scoring_refuses_what_is_not_finite() {
+    let values = normals(60, 1);
+    let rows = Rows::new(&values, 3).unwrap();
+    let model = fit(&rows, &quick()).unwrap().model;
+    let bad = [0.0, 1.0, 2.0, 0.0, f64::NAN, 2.0];
+    let bad = Rows::new(&bad, 3).unwrap();
+    for error in [model.score(&bad).unwrap_err(), model.transform(&bad).unwrap_err()] {
+        assert!(matches!(error, Error::NonFinite { row: 1, column: 1, .. }), "{error}");
+    }
+    assert!(model.ln_p(bad.row(1)).is_err() && model.explain(bad.row(1)).is_err());
+}
+
+#[test]
+fn ill_conditioned_columns_of_unequal_scale_are_sphered() {
+    let values: Vec<f64> =
+        normals(3000, 4).chunks(3).flat_map(|r| [r[0], r[0] + 1e-6 * r[1], 1e4 * r[2]]).collect();
+    let rows = Rows::new(&values, 3).unwrap();
+    let whitening = Whitening::fit(&rows, Dims::All).unwrap();
+    assert_eq!(whitening.rank, 3);
+    let x = whitening.sphere(&rows).unwrap();
+    for i in 0..3 {
+        let mean = x.chunks(3).map(|r| r[i] * r[i]).sum::<f64>() / 1000.0;
+        assert!((mean - 1.0).abs() < 1e-6, "{mean}");
+    }
+    // Scales of 1 and 1e12 beside a constant; and dropping what is below rounding.
+    let graded: Vec<f64> = values.chunks(3).flat_map(|r| [r[0], 3.0, 1e8 * r[2]]).collect();
+    let tame: Vec<f64> = values.chunks(3).flat_map(|r| [r[0], r[2]]).collect();
+    let of = |v: &[f64], d| Whitening::fit(&Rows::new(v, d).unwrap(), Dims::All).unwrap().ln_det;
+    assert!((of(&graded, 3) + 1e8_f64.ln() - of(&tame, 2)).abs() < 1e-9);
+    let far: Vec<f64> = values.chunks(3).flat_map(|r| [r[0], 1e10 * r[2]]).collect();
+    assert!(matches!(
+        Whitening::fit(&Rows::new(&far, 2).unwrap(), Dims::Count(1)),
+        Err(Error::InvalidSetting { .. })
+    ));
+}
+
+#[test]
 fn too_few_rows_and_no_variance_are_errors() {
     let one = fit(&Rows::new(&[1.0, 2.0], 2).unwrap(), &quick()).unwrap_err();
     assert_eq!(one, Error::TooFewRows { rows: 1, needed: 2 });
@@ -48,6 +85,10 @@ fn constant_and_duplicated_columns_leave_a_density_on_the_subspace() {
     assert_eq!(fitted.model.ln_p(&[0.0, 5.1, 0.0, -1.0]).unwrap(), f64::NEG_INFINITY);
     assert_eq!(fitted.model.ln_p(&[0.0, 5.0, 0.0, 1.0]).unwrap(), f64::NEG_INFINITY);
     assert!(fitted.model.ln_p(&[0.3, 5.0, 0.1, -0.4]).unwrap().is_finite());
+    let off = fitted.model.explain(&[0.3, 5.1, 0.1, -0.4]).unwrap();
+    assert_eq!((off.rest, off.rest_by_column[1]), (f64::NEG_INFINITY, f64::NEG_INFINITY));
+    assert!(off.rest_by_column[0].is_finite());
+    assert_eq!(fitted.model.ln_p(&[1e300, 5.0, 0.1, 2e300 - 1.0]).unwrap(), f64::NEG_INFINITY);
     // The density on the subspace: over (r0, r1), less the stretch of the map into it.
     let plain: Vec<f64> = values.chunks(4).flat_map(|r| [r[0], r[2]]).collect();
     let gaussian = |v: &[f64], d| {

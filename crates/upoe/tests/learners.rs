@@ -34,7 +34,7 @@ fn settings(learner: Learner, family: Option<Family>) -> Settings {
 fn steepness(fitted: &Fit, rows: &Rows, pursuit: bool, from: usize) -> f64 {
     let model = &fitted.model;
     let x = model.whitening().sphere(rows).unwrap();
-    let engine = Memory::<f64>::new(&x, model.whitening().dims(), None).unwrap();
+    let engine = Memory::<f64>::new(x, model.whitening().dims(), None).unwrap();
     let candidates: Vec<Candidate> = model
         .directions()
         .iter()
@@ -84,6 +84,47 @@ fn at_every_answer_the_gradient_is_zero() {
 }
 
 #[test]
+fn directions_of_pursuit_are_orthonormal() {
+    let values = mixed();
+    let fitted = fit(
+        &Rows::new(&values, 5).unwrap(),
+        &Settings { experts: Some(5), ..settings(Learner::Pursuit, Some(Family::Tilt)) },
+    )
+    .unwrap();
+    let w = fitted.model.directions();
+    for (i, a) in w.iter().enumerate() {
+        for (k, b) in w.iter().enumerate() {
+            assert!((dot(a, b) - f64::from(u8::from(i == k))).abs() < 1e-12, "{i} {k}");
+        }
+    }
+}
+
+#[test]
+fn the_path_holds_the_mean_scores_of_the_nested_models_and_q_its_steps() {
+    let values = mixed();
+    let rows = Rows::new(&values, 5).unwrap();
+    let held = normals(500, 7);
+    let held = Rows::new(&held, 5).unwrap();
+    for learner in [Learner::Pursuit, Learner::Sequential, Learner::Parallel] {
+        let fitted =
+            fit_with(&rows, Some(&held), &settings(learner, None), State::default(), &mut |_| true)
+                .unwrap();
+        let mean = |j: usize, rows: &Rows| {
+            let scores = fitted.model.truncated(j).unwrap().score_sphered(rows).unwrap();
+            scores.iter().sum::<f64>() / scores.len() as f64
+        };
+        for (j, point) in fitted.state.path.iter().enumerate() {
+            assert!((point.train - mean(j, &rows)).abs() < 1e-9, "{learner:?} {j}");
+            assert!((point.holdout.unwrap() - mean(j, &held)).abs() < 1e-9, "{learner:?} {j}");
+        }
+        for (j, learned) in fitted.state.experts.iter().enumerate() {
+            let fall = fitted.state.path[j].train - fitted.state.path[j + 1].train;
+            assert!((learned.q - fall).abs() < 1e-9, "{learner:?} {j} {} {fall}", learned.q);
+        }
+    }
+}
+
+#[test]
 fn the_likelihood_never_falls() {
     let values = mixed();
     let rows = Rows::new(&values, 5).unwrap();
@@ -98,10 +139,7 @@ fn the_likelihood_never_falls() {
                     && e == *expert
                 {
                     // A new descent of the same expert starts no higher.
-                    assert!(
-                        *value <= v + 1e-12 || *value < 0.0 && v < *value - 1e-3,
-                        "{value} after {v}"
-                    );
+                    assert!(*value <= v + 1e-12, "{value} after {v}");
                 }
                 last = Some((*expert, *value));
             }
@@ -148,17 +186,15 @@ fn parallel_ends_no_lower_than_it_starts_and_sequential_no_lower_than_pursuit() 
 fn sampling_and_fitting_again_recovers_the_model() {
     let values = mixed();
     let rows = Rows::new(&values, 5).unwrap();
-    let first = fit(
-        &rows,
-        &Settings { experts: Some(2), ..settings(Learner::Pursuit, Some(Family::Mixture)) },
-    )
-    .unwrap();
+    // β is held, so that every expert has a variance and both spheres agree.
+    let s = Settings {
+        experts: Some(2),
+        fix_beta: Some(10.0),
+        ..settings(Learner::Pursuit, Some(Family::Mixture))
+    };
+    let first = fit(&rows, &s).unwrap();
     let drawn = first.model.sample(20_000, 5);
-    let again = fit(
-        &Rows::new(&drawn, 5).unwrap(),
-        &Settings { experts: Some(2), ..settings(Learner::Pursuit, Some(Family::Mixture)) },
-    )
-    .unwrap();
+    let again = fit(&Rows::new(&drawn, 5).unwrap(), &s).unwrap();
     for j in 0..2 {
         let (a, b) = (&first.model.loadings()[j], &again.model.loadings()[j]);
         let cosine = dot(a, b) / (dot(a, a) * dot(b, b)).sqrt();
@@ -215,12 +251,60 @@ fn the_same_bits_for_any_number_of_threads() {
 fn single_precision_rows_give_the_same_answer() {
     let values = mixed();
     let rows = Rows::new(&values, 5).unwrap();
-    for family in [Family::StudentT, Family::Mixture, Family::Tilt] {
+    for family in [Family::StudentT, Family::Tilt] {
         let of = |precision| Settings { precision, ..settings(Learner::Pursuit, Some(family)) };
         let double = fit(&rows, &of(Precision::F64)).unwrap();
         let single = fit(&rows, &of(Precision::F32)).unwrap();
         for (a, b) in double.state.experts.iter().zip(&single.state.experts) {
             assert!((a.q - b.q).abs() < 1e-4, "{} {}", a.q, b.q);
+        }
+    }
+}
+
+#[test]
+fn weighted_sums_and_moments_count_rows() {
+    let values = mixed();
+    let weights: Vec<f64> = (0..600).map(|i| f64::from(i % 4)).collect();
+    let repeated: Vec<f64> =
+        (0..600).flat_map(|i| values[i * 5..i * 5 + 5].repeat(weights[i] as usize)).collect();
+    let rows = Rows::new(&values, 5).unwrap().weighted(&weights).unwrap();
+    let a = upoe::Moments::of(&rows).unwrap();
+    let b = upoe::Moments::of(&Rows::new(&repeated, 5).unwrap()).unwrap();
+    assert_eq!(a.weight, b.weight);
+    for i in 0..5 {
+        assert!((a.mean[i] - b.mean[i]).abs() < 1e-12);
+        for k in 0..5 {
+            assert!((a.scatter[(i, k)] - b.scatter[(i, k)]).abs() < 1e-9 * a.scatter[(i, i)]);
+        }
+    }
+    let candidate = Candidate {
+        direction: vec![0.3, -0.2, 0.5, 0.1, 0.4],
+        expert: upoe::expert::StudentT::new(0.1, 1.0, 2.0).unwrap().into(),
+    };
+    let a =
+        Memory::<f64>::new(values, 5, Some(weights)).unwrap().sums(&[candidate.clone()]).remove(0);
+    let b = Memory::<f64>::new(repeated, 5, None).unwrap().sums(&[candidate]).remove(0);
+    for (a, b) in a.score.iter().chain(&a.statistics).zip(b.score.iter().chain(&b.statistics)) {
+        assert!((a - b).abs() < 1e-10 * b.abs().max(1.0), "{a} {b}");
+    }
+}
+
+#[test]
+fn moments_merge() {
+    let values: Vec<f64> = mixed().iter().map(|x| x + 1e6).collect();
+    let whole = upoe::Moments::of(&Rows::new(&values, 5).unwrap()).unwrap();
+    let mut parts = upoe::Moments::empty(5);
+    for part in values.chunks(5 * 170) {
+        parts.merge(&upoe::Moments::of(&Rows::new(part, 5).unwrap()).unwrap());
+    }
+    assert_eq!((whole.rows, whole.weight), (parts.rows, parts.weight));
+    for i in 0..5 {
+        assert!((whole.mean[i] - parts.mean[i]).abs() < 1e-9);
+        for k in 0..5 {
+            assert!(
+                (whole.scatter[(i, k)] - parts.scatter[(i, k)]).abs()
+                    < 1e-8 * whole.scatter[(i, i)]
+            );
         }
     }
 }

@@ -156,7 +156,6 @@ fn frey_faces_follow_figure_one() {
             family: Some(Family::StudentT),
             fix_mu: Some(vec![0.0]),
             learner,
-            starts: Some(32),
             tol: 1e-4,
             ..Settings::default()
         };

@@ -4,7 +4,7 @@ use crate::Histogram;
 
 /// Sorted projections as the page has them, in `f32`.
 pub(super) fn sorted(z: &[f64]) -> Vec<f64> {
-    let mut sorted: Vec<f64> = z.iter().map(|z| f64::from(*z as f32)).collect();
+    let mut sorted: Vec<f64> = z.iter().map(|z| f64::from(crate::packed::single(*z))).collect();
     sorted.sort_by(f64::total_cmp);
     sorted
 }

@@ -1,7 +1,7 @@
 //! All rows in memory, on all cores.
 
 use super::{Candidate, Engine, Sums};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::moments::Moments;
 use crate::random::{self, Use};
 use crate::rows::Rows;
@@ -20,17 +20,33 @@ pub struct Memory<T> {
 
 impl<T: Real> Memory<T> {
     /// The training rows, sphered: row after row, with their weights.
-    pub fn new(rows: &[f64], dims: usize, weights: Option<Vec<f64>>) -> Result<Self> {
-        let view = Rows::new(rows, dims)?;
-        if let Some(weights) = &weights {
-            view.weighted(weights)?.check()?;
+    pub fn new(rows: Vec<T>, dims: usize, weights: Option<Vec<f64>>) -> Result<Self> {
+        let expected = rows.len() / dims.max(1);
+        if dims == 0 || rows.len() != expected * dims {
+            let needed = rows.len().next_multiple_of(dims.max(1));
+            return Err(Error::Shape {
+                what: "values in whole rows",
+                expected: needed,
+                got: rows.len(),
+            });
         }
-        let rows = rows.iter().map(|x| T::from_f64(*x)).collect();
-        Ok(Self::from_parts(rows, dims, weights, true))
+        if let Some(weights) = &weights {
+            if weights.len() != expected {
+                return Err(Error::Shape { what: "weights", expected, got: weights.len() });
+            }
+            if let Some(row) = weights.iter().position(|w| !(w.is_finite() && *w >= 0.0)) {
+                return Err(Error::Weight { row, value: weights[row] });
+            }
+        }
+        let engine = Self::from_parts(rows, dims, weights, true);
+        if !(engine.weight > 0.0) {
+            return Err(Error::TooFewRows { rows: 0, needed: 1 });
+        }
+        Ok(engine)
     }
 
     /// Other rows under the same sphering, such as held-out ones: ⟨xxᵀ⟩ need not be I.
-    pub fn held_out(rows: &[f64], dims: usize, weights: Option<Vec<f64>>) -> Result<Self> {
+    pub fn held_out(rows: Vec<T>, dims: usize, weights: Option<Vec<f64>>) -> Result<Self> {
         Ok(Memory { white: false, ..Self::new(rows, dims, weights)? })
     }
 
@@ -68,7 +84,7 @@ impl<T: Real> Engine for Memory<T> {
             Some(weights) => Moments::of(&view.weighted(weights)?),
             None => Moments::of(&view),
         };
-        // The rows were checked when they came in.
+        // Rows come in finite; weights were checked.
         view.and_then(of).unwrap_or_else(|_| Moments::empty(self.dims))
     }
 

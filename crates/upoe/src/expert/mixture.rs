@@ -17,9 +17,26 @@ use upoe_kernels::{Term, dispatch, exp, ln, ln_1p};
 /// # Ok::<(), upoe::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "Stored")]
 pub struct Mixture {
     weights: Vec<f64>,
     components: Vec<StudentT>,
+}
+
+/// A mixture as it is stored; checked when it is read, and not rescaled: bits stay.
+#[derive(Deserialize)]
+struct Stored {
+    weights: Vec<f64>,
+    components: Vec<StudentT>,
+}
+
+impl TryFrom<Stored> for Mixture {
+    type Error = crate::Error;
+
+    fn try_from(stored: Stored) -> Result<Self> {
+        Mixture::new(stored.weights.clone(), stored.components.clone())?;
+        Ok(Mixture { weights: stored.weights, components: stored.components })
+    }
 }
 
 impl Mixture {
@@ -281,7 +298,10 @@ impl Marginal for Mixture {
         // Held locations may change places when the set of them is symmetric.
         let held: Vec<f64> =
             self.components.iter().filter(|c| c.hold_mu).map(StudentT::mu).collect();
-        let symmetric = held.iter().all(|m| held.contains(&-m));
+        let mut there: Vec<f64> = held.iter().map(|m| -m).collect();
+        there.sort_by(f64::total_cmp);
+        // Components are in order of μ, so the held ones are too; −0 equals 0.
+        let symmetric = held.iter().zip(&there).all(|(a, b)| a == b);
         let mirror = |c: &StudentT| c.changed(-c.mu(), c.scale(), c.freedom());
         symmetric.then(|| {
             let components = self.components.iter().map(mirror).collect();

@@ -21,6 +21,7 @@ use upoe_kernels::{Term, ln_1p, map_sums};
 /// # Ok::<(), upoe::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "Stored")]
 pub struct StudentT {
     location: f64,
     scale: f64,
@@ -29,6 +30,25 @@ pub struct StudentT {
     pub hold_mu: bool,
     /// Whether learning leaves β as it is.
     pub hold_beta: bool,
+}
+
+/// A Student-t as it is stored; checked when it is read.
+#[derive(Deserialize)]
+struct Stored {
+    location: f64,
+    scale: f64,
+    freedom: f64,
+    hold_mu: bool,
+    hold_beta: bool,
+}
+
+impl TryFrom<Stored> for StudentT {
+    type Error = crate::Error;
+
+    fn try_from(stored: Stored) -> Result<Self> {
+        let Stored { location, scale, freedom, hold_mu, hold_beta } = stored;
+        Ok(StudentT { hold_mu, hold_beta, ..StudentT::with_scale(location, scale, freedom)? })
+    }
 }
 
 /// d ln T / d(θ, β, μ) at one z: the summands of (25), (26) and (27), with z − μ for z and the

@@ -107,6 +107,7 @@ impl Descent {
         self.tolerance = tolerance;
         if self.ending == Some(Ending::Converged) && self.steepness() > tolerance {
             self.ending = None;
+            self.set_out();
         }
     }
 
@@ -177,13 +178,13 @@ impl Descent {
 
     /// Chooses the next search direction and asks for a first point on it.
     fn set_out(&mut self) {
-        if self.steepness() <= self.tolerance {
-            self.ending = Some(Ending::Converged);
+        let Some(here) = &self.here else { return };
+        if !(here.value.is_finite() && here.gradient.iter().all(|g| g.is_finite())) {
+            self.ending = Some(Ending::Rounding);
             return;
         }
-        let Some(here) = &self.here else { return };
-        if !here.value.is_finite() {
-            self.ending = Some(Ending::Rounding);
+        if self.steepness() <= self.tolerance {
+            self.ending = Some(Ending::Converged);
             return;
         }
         let mut direction = self.quasi_newton(here);

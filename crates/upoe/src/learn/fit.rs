@@ -1,186 +1,16 @@
 //! From rows to a fitted model.
 
 use super::grow::{candidates, grow};
+use super::joint;
 use super::likelihood::mean_ln_p;
+use super::outcome::{Fit, Notice, PathPoint, State, StopReason};
 use super::settings::{Learner, ParallelStart, Precision, Settings, Stop};
-use super::{joint, stop};
 use crate::engine::{Engine, Memory};
 use crate::error::{Error, Result, invalid};
-use crate::expert::{Expert, Marginal};
+use crate::expert::Marginal;
 use crate::model::Model;
 use crate::rows::Rows;
 use crate::whitening::{Rest, Whitening};
-use serde::{Deserialize, Serialize};
-use std::fmt;
-
-/// One learned expert and how it was learned.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Learned {
-    /// Its direction in sphered space.
-    pub direction: Vec<f64>,
-    /// The expert.
-    pub expert: Expert,
-    /// Q, the change in ⟨−ln p⟩ over the training rows when it joined: negative is better.
-    pub q: f64,
-    /// The chance that Gaussian rows would give as large a gain, where the stop rule says.
-    pub p_value: Option<f64>,
-    /// Steps its last descent took.
-    pub iterations: usize,
-    /// Whether that ended at its tolerance.
-    pub converged: bool,
-}
-
-/// ⟨ln p⟩ in sphered space of a model on the path, in nats a row.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct PathPoint {
-    /// Over the training rows.
-    pub train: f64,
-    /// Over the held-out rows, where there are any.
-    pub holdout: Option<f64>,
-}
-
-/// What is learned so far: enough to go on from, with the same bits as without a break.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct State {
-    /// The experts, in the order they were learned.
-    pub experts: Vec<Learned>,
-    /// The models of 0…J experts on the way.
-    pub path: Vec<PathPoint>,
-}
-
-/// Why a fit stopped.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case", tag = "rule")]
-#[non_exhaustive]
-pub enum StopReason {
-    /// The number of experts asked for is reached.
-    Experts,
-    /// Every dimension has its expert.
-    Dimensions,
-    /// The next expert gains no more than Gaussian rows would give.
-    NotSignificant {
-        /// Its p-value.
-        p: f64,
-    },
-    /// The next expert has Q ≥ 0 on the training rows.
-    NoGain {
-        /// Its Q.
-        q: f64,
-    },
-    /// The next expert does not raise the likelihood of the held-out rows.
-    Holdout {
-        /// What it does to it, in nats a row.
-        change: f64,
-    },
-    /// The next expert gains less than its parameters cost.
-    Bic {
-        /// Its Q.
-        q: f64,
-        /// The price of its parameters, in nats a row.
-        price: f64,
-    },
-    /// The observer stopped it.
-    Interrupted,
-}
-
-impl fmt::Display for StopReason {
-    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        match self {
-            StopReason::Experts => write!(f, "the number of experts asked for is reached"),
-            StopReason::Dimensions => write!(f, "every dimension has its expert"),
-            StopReason::NotSignificant { p } => write!(
-                f,
-                "the next direction gains no more than Gaussian noise would (p = {p:.2}, needed {})",
-                stop::LEVEL
-            ),
-            StopReason::NoGain { q } => {
-                write!(f, "the next direction gains nothing on the training rows (Q = {q:.1e})")
-            }
-            StopReason::Holdout { change } => {
-                write!(
-                    f,
-                    "the next direction does not help on the held-out rows ({change:+.2e} nats a row)"
-                )
-            }
-            StopReason::Bic { q, price } => write!(
-                f,
-                "the next direction gains less than its parameters cost ({:.4} against {price:.4} nats a row)",
-                -q
-            ),
-            StopReason::Interrupted => {
-                write!(f, "it was interrupted; what was learned until then is kept")
-            }
-        }
-    }
-}
-
-/// Something a user should know about a fit.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case", tag = "notice")]
-#[non_exhaustive]
-pub enum Notice {
-    /// The data have variance in fewer dimensions than columns; the density lives there.
-    Degenerate {
-        /// Dimensions with variance.
-        rank: usize,
-        /// Columns of the data.
-        columns: usize,
-        /// Columns that do not vary at all.
-        constant: Vec<usize>,
-    },
-    /// An expert ended at a bound that keeps the likelihood finite.
-    Bound {
-        /// Which expert, from 0.
-        expert: usize,
-        /// Which bound.
-        bound: String,
-    },
-    /// An expert's descent ran out of iterations.
-    Iterations {
-        /// Which expert, from 0.
-        expert: usize,
-    },
-    /// The null rule was asked beyond its simulated table.
-    Extrapolated {
-        /// Rows over free dimensions.
-        rows_per_dimension: f64,
-        /// Free dimensions.
-        dimensions: usize,
-    },
-}
-
-impl fmt::Display for Notice {
-    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        match self {
-            Notice::Degenerate { rank, columns, constant } => {
-                write!(f, "the data vary in {rank} of {columns} dimensions")?;
-                if !constant.is_empty() {
-                    write!(f, " ({} constant column(s))", constant.len())?;
-                }
-                write!(
-                    f,
-                    ": the density is over that subspace, and rows outside it get ln p = −inf"
-                )
-            }
-            Notice::Bound { expert, bound } => write!(
-                f,
-                "expert {} ended at the {bound} allowed: ties or a few rows in a line? Its gain is not to be trusted",
-                expert + 1
-            ),
-            Notice::Iterations { expert } => {
-                write!(
-                    f,
-                    "expert {} ran out of iterations before it converged: raise the limit",
-                    expert + 1
-                )
-            }
-            Notice::Extrapolated { rows_per_dimension, dimensions } => write!(
-                f,
-                "{rows_per_dimension:.1} rows a dimension in {dimensions} dimensions lie outside the simulated table of the null rule: p-values follow its asymptotic form"
-            ),
-        }
-    }
-}
 
 /// What an observer sees.
 #[derive(Debug)]
@@ -201,19 +31,6 @@ pub enum Event<'a> {
 /// Sees every pass and every expert; returning false stops the fit, which keeps what is
 /// learned.
 pub type Observer<'a> = dyn FnMut(&Event) -> bool + 'a;
-
-/// A fitted model and how it came about.
-#[derive(Clone, Debug)]
-pub struct Fit {
-    /// The model.
-    pub model: Model,
-    /// Experts and path, in the order they were learned.
-    pub state: State,
-    /// Why no further expert was added.
-    pub stop: StopReason,
-    /// What a user should know.
-    pub notices: Vec<Notice>,
-}
 
 /// What learners work with.
 pub struct Context<'a, 'o> {
@@ -338,13 +155,20 @@ fn run<T: upoe_kernels::Real>(
         let got = learned.direction.len();
         return Err(Error::Shape { what: "entries of a learned direction", expected: dims, got });
     }
+    let known: Vec<Vec<f64>> = state.experts.iter().map(|e| e.direction.clone()).collect();
+    crate::model::pseudo_inverse(&known, dims)?;
+    let (expected, got) = (known.len() + 1, state.path.len());
+    if got != expected && !(got == 0 && known.is_empty()) {
+        return Err(Error::Shape { what: "points on the path of a state", expected, got });
+    }
     let weights = rows.weights().map(<[f64]>::to_vec);
-    let train = Memory::<T>::new(&whitening.sphere(rows)?, dims, weights)?;
+    let train = Memory::<T>::new(whitening.sphere_as(rows), dims, weights)?;
     let held = match holdout {
         Some(rows) => {
             rows.check()?;
+            whitening.check_columns(rows.columns())?;
             let weights = rows.weights().map(<[f64]>::to_vec);
-            Some(Memory::<T>::held_out(&whitening.sphere(rows)?, dims, weights)?)
+            Some(Memory::<T>::held_out(whitening.sphere_as(rows), dims, weights)?)
         }
         None => None,
     };
@@ -362,7 +186,7 @@ fn run<T: upoe_kernels::Real>(
     }
     let stop = learn(&mut context, &mut state)?;
     canonical(&mut state, &whitening);
-    let notices = notices(&whitening, &state, &train);
+    let notices = notices(&whitening, &state, &train, settings);
     let (directions, experts) =
         state.experts.iter().map(|e| (e.direction.clone(), e.expert.clone())).unzip();
     Ok(Fit { model: Model::new(whitening, directions, experts)?, state, stop, notices })
@@ -374,30 +198,32 @@ fn learn(context: &mut Context, state: &mut State) -> Result<StopReason> {
         return grow(context, state);
     }
     let stop = match settings.parallel_start {
-        ParallelStart::Random => joint::from_random(context, state)?,
+        ParallelStart::Random => {
+            let stop = joint::from_random(context, state)?;
+            renumber(context, state)?;
+            return Ok(stop);
+        }
         _ => grow(context, state)?,
     };
-    if settings.parallel_start == ParallelStart::Grow
-        || stop == StopReason::Interrupted && state.experts.is_empty()
-    {
+    if settings.parallel_start == ParallelStart::Grow || stop == StopReason::Interrupted {
         return Ok(stop);
     }
     let done = joint::refine(context, state)?;
-    // The path of the experts as they are now, and each expert's Q along it.
+    renumber(context, state)?;
+    Ok(if done { stop } else { StopReason::Interrupted })
+}
+
+/// The path of the experts as they are now, and each expert's Q along it.
+fn renumber(context: &Context, state: &mut State) -> Result<()> {
     state.path.clear();
     let experts = std::mem::take(&mut state.experts);
     context.extend_path(state)?;
-    for mut learned in experts {
-        let before = state.path.last().map_or(0.0, |p| p.train);
-        learned.q = 0.0;
+    for (j, learned) in experts.into_iter().enumerate() {
         state.experts.push(learned);
         context.extend_path(state)?;
-        let after = state.path.last().map_or(0.0, |p| p.train);
-        if let Some(learned) = state.experts.last_mut() {
-            learned.q = before - after;
-        }
+        state.experts[j].q = state.path[j].train - state.path[j + 1].train;
     }
-    Ok(if done { stop } else { StopReason::Interrupted })
+    Ok(())
 }
 
 /// One way to write a model: every direction's largest loading is positive, where what is
@@ -420,7 +246,12 @@ fn canonical(state: &mut State, whitening: &Whitening) {
     }
 }
 
-fn notices(whitening: &Whitening, state: &State, train: &dyn Engine) -> Vec<Notice> {
+fn notices(
+    whitening: &Whitening,
+    state: &State,
+    train: &dyn Engine,
+    settings: &Settings,
+) -> Vec<Notice> {
     let mut notices = Vec::new();
     if whitening.rest == Rest::Degenerate {
         let constant =
@@ -436,14 +267,18 @@ fn notices(whitening: &Whitening, state: &State, train: &dyn Engine) -> Vec<Noti
             notices.push(Notice::Iterations { expert });
         }
     }
-    // The first expert faces the most dimensions, the last the fewest.
-    let judged = |e: &&Learned| e.p_value.is_some();
-    for (j, learned) in state.experts.iter().enumerate().filter(|(_, e)| judged(e)) {
-        let (weight, dims) = (train.weight(), train.dims() - j);
-        if !super::null::covers(&learned.expert, weight, dims) {
-            let rows_per_dimension = weight / dims as f64;
-            notices.push(Notice::Extrapolated { rows_per_dimension, dimensions: dims });
-            break;
+    // The first test faces the most dimensions; the one that ended the fit counts too.
+    if settings.stop_rule() == Stop::Null {
+        let weight = train.weight();
+        let judged = (0..=state.experts.len()).map(|j| train.dims() - j).filter(|d| *d > 0);
+        let beyond = |dims: &usize| {
+            let families = settings.families().into_iter();
+            let known = families.filter_map(|f| settings.templates(f, weight).ok()?.pop());
+            known.into_iter().any(|expert| !super::null::covers(&expert, weight, *dims))
+        };
+        if let Some(dimensions) = judged.into_iter().find(beyond) {
+            let rows_per_dimension = weight / dimensions as f64;
+            notices.push(Notice::Extrapolated { rows_per_dimension, dimensions });
         }
     }
     notices

@@ -1,6 +1,7 @@
 //! Adding experts one at a time, by pursuit or sequentially, until a rule says stop.
 
-use super::fit::{Context, Learned, State, StopReason};
+use super::fit::Context;
+use super::outcome::{Learned, State, StopReason};
 use super::problem::{Geometry, Problem, Start};
 use super::search::{Found, choose, found, pairs, search};
 use super::settings::{Learner, ParallelStart, Recipe};
@@ -19,7 +20,7 @@ pub fn grow(context: &mut Context, state: &mut State) -> Result<StopReason> {
         if settings.experts.is_some_and(|most| j >= most) {
             return Ok(StopReason::Experts);
         }
-        if j == dims {
+        if j >= dims {
             return Ok(StopReason::Dimensions);
         }
         let Some(found) = step(context, state)? else { return Ok(StopReason::Interrupted) };
@@ -35,10 +36,15 @@ pub fn grow(context: &mut Context, state: &mut State) -> Result<StopReason> {
             iterations: found.iterations,
             converged: found.converged,
         });
-        if grows && !joint::refine(context, state)? {
+        let goes_on = !grows || joint::refine(context, state)?;
+        context.extend_path(state)?;
+        if grows {
+            // Along the path of models that were learned jointly.
+            state.experts[j].q = state.path[j].train - state.path[j + 1].train;
+        }
+        if !goes_on {
             return Ok(StopReason::Interrupted);
         }
-        context.extend_path(state)?;
         if !context.learned(state) {
             return Ok(StopReason::Interrupted);
         }

@@ -1,7 +1,8 @@
 //! Parallel learning: all directions and experts together, by (6) and (7).
 
-use super::fit::{Context, Learned, State, StopReason};
+use super::fit::Context;
 use super::grow::candidates;
+use super::outcome::{Learned, State, StopReason};
 use super::problem::{Geometry, Problem, Start};
 use super::search::{pairs, price};
 use crate::engine::{Candidate, Engine};
@@ -58,20 +59,21 @@ pub fn from_random(context: &mut Context, state: &mut State) -> Result<StopReaso
         })
         .collect();
     let mut watch = |value| context.pass(0, value);
+    let mut goes_on = true;
     // Half of the starts go on after each round.
-    while starts.len() > 1 {
-        if !problem.walk(&mut starts, 10, &mut watch) {
-            break;
-        }
+    while goes_on && starts.len() > 1 {
+        goes_on = problem.walk(&mut starts, 10, &mut watch);
         starts.sort_by(|a, b| a.value().total_cmp(&b.value()));
         starts.truncate(starts.len().div_ceil(2));
     }
-    let mut goes_on = problem.walk(&mut starts, settings.max_iter, &mut watch);
+    goes_on = goes_on && problem.walk(&mut starts, settings.max_iter, &mut watch);
     let answer = problem.answer(&starts[0]);
-    state.experts = suit(context, answer)?;
-    if settings.families().len() > 1 {
-        goes_on &= refine(context, state)?;
-    }
+    state.experts = if goes_on && settings.families().len() > 1 {
+        suit(context, answer)?
+    } else {
+        answer.into_iter().map(learned).collect()
+    };
+    goes_on = goes_on && refine(context, state)?;
     Ok(if !goes_on {
         StopReason::Interrupted
     } else if j == dims {
@@ -79,6 +81,18 @@ pub fn from_random(context: &mut Context, state: &mut State) -> Result<StopReaso
     } else {
         StopReason::Experts
     })
+}
+
+/// An expert that has not joined a path yet.
+fn learned(c: Candidate) -> Learned {
+    Learned {
+        direction: c.direction,
+        expert: c.expert,
+        q: 0.0,
+        p_value: None,
+        iterations: 0,
+        converged: true,
+    }
 }
 
 /// Gives every direction the family with the best penalised fit to its projections.
@@ -102,14 +116,6 @@ fn suit(context: &Context, answer: Vec<Candidate>) -> Result<Vec<Learned>> {
     let best = tried.into_iter().zip(costs.chunks(each)).filter_map(|(tried, costs)| {
         tried.into_iter().zip(costs).min_by(|(_, a), (_, b)| a.total_cmp(b)).map(|(c, _)| c)
     });
-    let learned = |c: Candidate| Learned {
-        direction: c.direction,
-        expert: c.expert,
-        q: 0.0,
-        p_value: None,
-        iterations: 0,
-        converged: true,
-    };
     Ok(best.map(learned).collect())
 }
 

@@ -6,11 +6,14 @@ mod grow;
 mod joint;
 mod likelihood;
 mod null;
+mod outcome;
 mod paper;
 mod problem;
 mod search;
 mod settings;
 mod stop;
+mod together;
 
-pub use fit::{Event, Fit, Learned, Notice, PathPoint, State, StopReason, fit, fit_with};
+pub use fit::{Event, fit, fit_with};
+pub use outcome::{Fit, Learned, Notice, PathPoint, State, StopReason};
 pub use settings::{Learner, ParallelStart, Precision, Recipe, Settings, Stop};

@@ -105,7 +105,12 @@ fn finish(
 /// What a start of one free expert ended at.
 pub fn found(problem: &Problem, start: &Start) -> Found {
     let mut answer = problem.answer(start);
-    let candidate = answer.swap_remove(0);
+    let mut candidate = answer.swap_remove(0);
+    if problem.geometry() == Geometry::Orthonormal {
+        // What rounding let in of the frozen directions goes (19).
+        candidate.direction =
+            problem.outside(candidate.direction.clone()).unwrap_or(candidate.direction);
+    }
     let q = start.value() - candidate.expert.penalty();
     Found { candidate, q, iterations: start.iterations(), converged: start.converged() }
 }
@@ -115,20 +120,17 @@ pub fn pairs(candidates: Vec<Candidate>) -> Vec<(Vec<f64>, crate::expert::Expert
     candidates.into_iter().map(|c| (c.direction, c.expert)).collect()
 }
 
-/// Of starts that walk the same way keeps the best. The field is sorted by value.
+/// Of starts that have met, in direction and value, keeps one. The field is sorted by value.
 fn drop_doubles(problem: &Problem, field: &mut Vec<Start>) {
-    let directions: Vec<Vec<f64>> =
-        field.iter().map(|s| problem.answer(s).swap_remove(0).direction).collect();
-    let mut kept: Vec<usize> = Vec::new();
-    for (i, w) in directions.iter().enumerate() {
-        if !kept.iter().any(|&k| dot(w, &directions[k]).abs() > 0.9995) {
-            kept.push(i);
+    let mut kept: Vec<(Vec<f64>, f64)> = Vec::new();
+    field.retain(|s| {
+        let (w, value) = (problem.answer(s).swap_remove(0).direction, s.value());
+        let met = |(k, v): &(Vec<f64>, f64)| dot(&w, k).abs() > 0.9995 && (value - v).abs() < 1e-4;
+        let new = !kept.iter().any(met);
+        if new {
+            kept.push((w, value));
         }
-    }
-    let mut i = 0;
-    field.retain(|_| {
-        i += 1;
-        kept.contains(&(i - 1))
+        new
     });
 }
 

@@ -177,8 +177,27 @@ impl Settings {
                 );
             }
         }
-        if self.parallel_start == ParallelStart::Random && self.experts.is_none() {
-            return invalid("parallel_start", "random", "a random start needs a number of experts");
+        if self.learner != Learner::Parallel {
+            return Ok(());
+        }
+        if self.recipe == Recipe::Paper {
+            return invalid("recipe", "paper", "the paper's recipe learns one direction at a time");
+        }
+        if self.parallel_start == ParallelStart::Random {
+            if self.experts.is_none() {
+                return invalid(
+                    "parallel_start",
+                    "random",
+                    "a random start needs a number of experts",
+                );
+            }
+            if self.stop_rule() != Stop::Train {
+                return invalid(
+                    "parallel_start",
+                    "random",
+                    "a random start takes all experts at once: no stop rule applies",
+                );
+            }
         }
         Ok(())
     }

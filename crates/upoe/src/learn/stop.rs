@@ -1,9 +1,10 @@
 //! Whether a new expert stays.
 
-use super::fit::{Context, State, StopReason};
+use super::fit::Context;
 use super::grow::candidates;
 use super::likelihood::mean_ln_p;
 use super::null;
+use super::outcome::{State, StopReason};
 use super::search::{Found, price};
 use super::settings::Stop;
 use crate::error::{Result, invalid};
