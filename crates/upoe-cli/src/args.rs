@@ -73,9 +73,27 @@ impl TableArgs {
         Ok(read?)
     }
 
-    /// How to read the table for a model with these columns.
-    pub fn options_for(&self, model: &[String]) -> ReadOptions {
-        ReadOptions { model_columns: Some(model.to_vec()), ..self.options() }
+    /// How to read the table for a model with these columns. They were chosen at the fit: a
+    /// choice that leaves one of them out is refused rather than ignored.
+    pub fn options_for(&self, model: &[String]) -> Result<ReadOptions, Failure> {
+        let options = self.options();
+        if let Some(needed) = model.iter().find(|name| options.exclude.contains(name)) {
+            return Err(Failure::Message(format!(
+                "--exclude {needed}: the model needs column `{needed}`; fit a model without it, \
+                 or leave out rows with `--missing drop`"
+            )));
+        }
+        // Positions choose columns of a file without names.
+        let named = options.columns.iter().any(|column| model.contains(column));
+        if let Some(needed) = model.iter().find(|name| !options.columns.contains(name))
+            && named
+        {
+            return Err(Failure::Message(format!(
+                "--columns leaves out column `{needed}`, which the model needs; the model's \
+                 columns are found by name without it"
+            )));
+        }
+        Ok(ReadOptions { model_columns: Some(model.to_vec()), ..options })
     }
 }
 

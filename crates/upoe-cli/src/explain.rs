@@ -42,7 +42,7 @@ impl Explain {
         self.common.start()?;
         let file = self.table.model(&self.model, self.output.as_deref())?;
         let progress = Progress::new(self.common.quiet);
-        let table = progress.read(&self.table.data, &self.table.options_for(&file.names))?;
+        let table = progress.read(&self.table.data, &self.table.options_for(&file.names)?)?;
         progress.stage("explaining");
         let failed = |error| from_core(error, &table);
         let by_column = self.by == "column";

@@ -37,7 +37,7 @@ impl Report {
         let file = self.table.model(&self.model, Some(&self.output))?;
         upoe_io::check_writable(&self.output)?;
         let progress = Progress::new(self.common.quiet);
-        let table = progress.read(&self.table.data, &self.table.options_for(&file.names))?;
+        let table = progress.read(&self.table.data, &self.table.options_for(&file.names)?)?;
         let page = page(&file, &table, self.image)?;
         upoe_io::write_file(&self.output, page.as_bytes())?;
         progress.say(&format!("wrote {}", self.output.display()));

@@ -47,7 +47,7 @@ impl Score {
         }
         let file = self.table.model(&self.model, self.output.as_deref())?;
         let progress = Progress::new(self.common.quiet);
-        let table = progress.read(&self.table.data, &self.table.options_for(&file.names))?;
+        let table = progress.read(&self.table.data, &self.table.options_for(&file.names)?)?;
         progress.stage("scoring");
         let failed = |error| from_core(error, &table);
         let rows = Rows::new(&table.data, table.names.len()).map_err(failed)?;

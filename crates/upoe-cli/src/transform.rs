@@ -40,7 +40,7 @@ impl Transform {
             )));
         }
         let progress = Progress::new(self.common.quiet);
-        let table = progress.read(&self.table.data, &self.table.options_for(&file.names))?;
+        let table = progress.read(&self.table.data, &self.table.options_for(&file.names)?)?;
         let failed = |error| from_core(error, &table);
         let rows = Rows::new(&table.data, table.names.len()).map_err(failed)?;
         let z = file.model.transform(&rows).map_err(failed)?;

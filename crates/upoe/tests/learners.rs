@@ -281,8 +281,10 @@ fn weighted_sums_and_moments_count_rows() {
         direction: vec![0.3, -0.2, 0.5, 0.1, 0.4],
         expert: upoe::expert::StudentT::new(0.1, 1.0, 2.0).unwrap().into(),
     };
-    let a =
-        Memory::<f64>::new(values, 5, Some(weights)).unwrap().sums(&[candidate.clone()]).remove(0);
+    let a = Memory::<f64>::new(values, 5, Some(weights))
+        .unwrap()
+        .sums(std::slice::from_ref(&candidate))
+        .remove(0);
     let b = Memory::<f64>::new(repeated, 5, None).unwrap().sums(&[candidate]).remove(0);
     for (a, b) in a.score.iter().chain(&a.statistics).zip(b.score.iter().chain(&b.statistics)) {
         assert!((a - b).abs() < 1e-10 * b.abs().max(1.0), "{a} {b}");
