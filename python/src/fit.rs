@@ -38,7 +38,7 @@ struct Shared {
 impl Shared {
     /// The observer's part: notes the event, and says whether to go on.
     fn see(&self, event: &Event) -> bool {
-        if let Event::Pass { expert, value } = event {
+        if let Event::Pass { expert, value, .. } = event {
             let mut progress = self.progress.lock().unwrap_or_else(PoisonError::into_inner);
             let passes = progress.passes + 1;
             *progress = Progress { expert: *expert, passes, value: *value };

@@ -31,7 +31,7 @@ impl<'a> Watch<'a> {
     /// Says what there is to say about an event.
     pub fn see(&mut self, event: &Event) {
         match event {
-            Event::Pass { expert, value } => {
+            Event::Pass { expert, value, .. } => {
                 self.passes += 1;
                 let every =
                     Duration::from_millis(if self.progress.is_live() { 100 } else { 10_000 });

@@ -134,7 +134,8 @@ fn the_likelihood_never_falls() {
         // One start, so that passes belong to one descent.
         single.starts = Some(1);
         let fitted = fit_with(&rows, None, &single, State::default(), &mut |event| {
-            if let Event::Pass { expert, value } = event {
+            if let Event::Pass { expert, value, state } = event {
+                assert!(state.experts.len() <= 3);
                 if let Some((e, v)) = last
                     && e == *expert
                 {

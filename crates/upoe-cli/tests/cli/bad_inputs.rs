@@ -80,6 +80,21 @@ fn other_columns_at_score() {
     place.write("bare.csv", "1,2,3\n4,5,6\n");
     let count = "has 3 columns without names where the model needs 5";
     place.run(&["score", "m.upoe", "bare.csv"]).failed(1, &["bare.csv", count]);
+    // A choice that the model cannot do without is not ignored.
+    let needs = "the model needs column `FL`";
+    place.run(&["score", "m.upoe", "crabs.csv", "--exclude", "FL"]).failed(1, &[needs]);
+    let leaves = "--columns leaves out column `FL`";
+    place.run(&["score", "m.upoe", "crabs.csv", "--columns", "RW,CL"]).failed(1, &[leaves]);
+}
+
+#[test]
+fn rows_beyond_single_precision_reach_the_page() {
+    let place = Place::with_model();
+    place.write("far.csv", "FL,RW,CL,CW,BD\n1e39,1,2,3,4\n1e300,1,2,3,4\n10,11,20,22,9\n");
+    place.run(&["report", "m.upoe", "far.csv", "-o", "far.html"]).ok();
+    assert!(place.read("far.html").contains("</html>"));
+    let scores = place.run(&["score", "m.upoe", "far.csv"]).ok();
+    assert!(!scores.out.contains("NaN"), "{}", scores.out);
 }
 
 #[test]

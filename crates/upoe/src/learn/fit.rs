@@ -23,6 +23,8 @@ pub enum Event<'a> {
         /// The best value so far: Q of the new expert, or for joint learning the change from
         /// the Gaussian.
         value: f64,
+        /// What is learned already, where joint learning does not change it.
+        state: &'a State,
     },
     /// An expert is learned.
     Learned(&'a State),
@@ -41,8 +43,8 @@ pub struct Context<'a, 'o> {
 }
 
 impl Context<'_, '_> {
-    pub(super) fn pass(&mut self, expert: usize, value: f64) -> bool {
-        (self.observer)(&Event::Pass { expert, value })
+    pub(super) fn pass(&mut self, state: &State, expert: usize, value: f64) -> bool {
+        (self.observer)(&Event::Pass { expert, value, state })
     }
 
     pub(super) fn learned(&mut self, state: &State) -> bool {

@@ -61,10 +61,11 @@ fn step(context: &mut Context, state: &State) -> Result<Option<Found>> {
     let train = context.train;
     if settings.recipe == Recipe::Paper {
         let geometry = if pursues { Geometry::Orthonormal } else { Geometry::Oblique };
-        return paper::step(context, &frozen, geometry);
+        return paper::step(context, state, &frozen, geometry);
     }
     let j = frozen.len();
-    let Some(families) = search(train, &frozen, settings, &mut |q| context.pass(j, q))? else {
+    let Some(families) = search(train, &frozen, settings, &mut |q| context.pass(state, j, q))?
+    else {
         return Ok(None);
     };
     if pursues || frozen.is_empty() {
@@ -76,7 +77,7 @@ fn step(context: &mut Context, state: &State) -> Result<Option<Found>> {
     for family in families {
         let from = |f: Found| problem.start(pairs(vec![f.candidate]), settings.tol);
         let mut starts: Vec<Start> = family.into_iter().map(from).collect();
-        if !problem.walk(&mut starts, settings.max_iter, &mut |q| context.pass(j, q)) {
+        if !problem.walk(&mut starts, settings.max_iter, &mut |q| context.pass(state, j, q)) {
             return Ok(None);
         }
         starts.sort_by(|a, b| a.value().total_cmp(&b.value()));

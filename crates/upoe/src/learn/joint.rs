@@ -22,7 +22,8 @@ pub fn refine(context: &mut Context, state: &mut State) -> Result<bool> {
     let problem = Problem::new(context.train, &[], Geometry::Oblique);
     let mut starts = vec![problem.start(pairs(candidates(state)), settings.tol)];
     let j = state.experts.len() - 1;
-    let goes_on = problem.walk(&mut starts, settings.max_iter, &mut |value| context.pass(j, value));
+    let goes_on =
+        problem.walk(&mut starts, settings.max_iter, &mut |value| context.pass(state, j, value));
     store(&problem, &starts[0], state);
     Ok(goes_on)
 }
@@ -58,7 +59,7 @@ pub fn from_random(context: &mut Context, state: &mut State) -> Result<StopReaso
             )
         })
         .collect();
-    let mut watch = |value| context.pass(0, value);
+    let mut watch = |value| context.pass(&State::default(), 0, value);
     let mut goes_on = true;
     // Half of the starts go on after each round.
     while goes_on && starts.len() > 1 {

@@ -2,6 +2,7 @@
 //! Gram–Schmidt after each.
 
 use super::fit::Context;
+use super::outcome::State;
 use super::problem::{Geometry, Problem};
 use super::search::{Found, choose};
 use crate::engine::Candidate;
@@ -20,6 +21,7 @@ const EPOCH: usize = 1000;
 /// One new expert; `None` when the observer stopped it.
 pub fn step(
     context: &mut Context,
+    state: &State,
     frozen: &[Vec<f64>],
     geometry: Geometry,
 ) -> Result<Option<Found>> {
@@ -40,7 +42,7 @@ pub fn step(
                     }
                 };
                 let start = Candidate { direction, expert: template.clone() };
-                match descend(context, &full, frozen, start)? {
+                match descend(context, state, &full, frozen, start)? {
                     Some(f) => found.push(f),
                     None => return Ok(None),
                 }
@@ -56,6 +58,7 @@ pub fn step(
 /// with the epoch undone, after one that does not.
 fn descend(
     context: &mut Context,
+    state: &State,
     full: &Problem,
     frozen: &[Vec<f64>],
     start: Candidate,
@@ -87,7 +90,7 @@ fn descend(
         } else {
             rate *= 0.5;
         }
-        if !context.pass(j, value) {
+        if !context.pass(state, j, value) {
             return Ok(None);
         }
     }
