@@ -81,13 +81,14 @@ fn training(file: &ModelFile) -> Training {
             standard_error: l.holdout_standard_error.unwrap_or(f64::NAN),
         }),
     };
-    let settings = match serde_json::json!(file.settings) {
+    let settings: Vec<(String, serde_json::Value)> = match serde_json::json!(file.settings) {
         serde_json::Value::Object(map) => map.into_iter().collect(),
         _ => Vec::new(),
     };
+    // What was left open is not a setting.
+    let given = settings.into_iter().filter(|(_, value)| !value.is_null());
     let plain = |value: serde_json::Value| match value {
         serde_json::Value::String(text) => text,
-        serde_json::Value::Null => "auto".to_owned(),
         other => other.to_string(),
     };
     Training {
@@ -99,7 +100,7 @@ fn training(file: &ModelFile) -> Training {
         stop_reason: file.stop.to_string(),
         log_likelihood: of(&file.training.log_likelihood),
         log_density: of(&file.training.log_density),
-        settings: settings.into_iter().map(|(name, value)| (name, plain(value))).collect(),
+        settings: given.map(|(name, value)| (name, plain(value))).collect(),
         version: file.training.version.clone(),
         notices: file.notices.iter().map(ToString::to_string).collect(),
     }
