@@ -18,6 +18,7 @@ test-rust:
 
 # The real demo's page and pages of other fitted models, in a headless Chromium.
 test-page:
+	mkdir -p target/demo
 	cargo run --release --quiet -- demo --output target/demo --quiet
 	UPOE_REPORT_HTML=$(abspath target/demo/report.html) bash crates/upoe-report/page/tests/run.sh
 
