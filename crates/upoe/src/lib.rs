@@ -72,7 +72,7 @@ pub use error::{Error, Result};
 pub use holdout::held_out;
 pub use learn::{
     Event, Fit, Learned, Learner, Notice, ParallelStart, PathPoint, Precision, Recipe, Settings,
-    State, Stop, StopReason, fit, fit_with,
+    Spare, State, Stop, StopReason, fit, fit_with,
 };
 pub use model::{Explanation, Model};
 pub use moments::Moments;

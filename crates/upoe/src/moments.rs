@@ -36,9 +36,18 @@ impl Moments {
         if count == 0 {
             return Ok(Moments::empty(columns));
         }
-        let near = mean(rows);
-        let (weight, first, second) =
-            upoe_kernels::scatter(rows.values(), columns, rows.weights(), &near);
+        Self::near(rows.values(), rows.weights(), count, mean(rows))
+    }
+
+    /// Of rows of any precision with `count` positive weights, whose mean is near `near`.
+    pub(crate) fn near<T: upoe_kernels::Real>(
+        values: &[T],
+        weights: Option<&[f64]>,
+        count: usize,
+        near: Vec<f64>,
+    ) -> Result<Self> {
+        let columns = near.len();
+        let (weight, first, second) = upoe_kernels::scatter(values, columns, weights, &near);
         let second = MatRef::from_row_major_slice(&second, columns, columns).to_owned();
         let mut out = Moments { rows: count, weight, mean: near, scatter: second };
         // What rounding left of the mean.

@@ -173,6 +173,7 @@ fn parallel_ends_no_lower_than_it_starts_and_sequential_no_lower_than_pursuit() 
             let state = State {
                 experts: pursuit.state.experts[..j].to_vec(),
                 path: pursuit.state.path[..=j].to_vec(),
+                ..State::default()
             };
             let step = |learner| {
                 let s = Settings { experts: Some(j + 1), ..settings(learner, Some(family)) };

@@ -4,7 +4,6 @@ use super::{Candidate, Engine, Sums};
 use crate::error::{Error, Result};
 use crate::moments::Moments;
 use crate::random::{self, Use};
-use crate::rows::Rows;
 use rand::RngExt;
 use upoe_kernels::{Real, Term, pass};
 
@@ -77,15 +76,17 @@ impl<T: Real> Engine for Memory<T> {
         self.white
     }
 
+    fn rounding(&self) -> f64 {
+        // A direction rounds with the rows, and with it the scale of all its projections.
+        if size_of::<T>() == 4 { 1e-8 } else { 1e-15 }
+    }
+
     fn moments(&self) -> Moments {
-        let rows: Vec<f64> = self.rows.iter().map(|x| x.to_f64()).collect();
-        let view = Rows::new(&rows, self.dims);
-        let of = |view: Rows| match &self.weights {
-            Some(weights) => Moments::of(&view.weighted(weights)?),
-            None => Moments::of(&view),
-        };
-        // Rows come in finite; weights were checked.
-        view.and_then(of).unwrap_or_else(|_| Moments::empty(self.dims))
+        let positive = |w: &Vec<f64>| w.iter().filter(|w| **w > 0.0).count();
+        let count = self.weights.as_ref().map_or(self.rows(), positive);
+        // Sphered rows lie about the origin, and they came in finite.
+        Moments::near(&self.rows, self.weights.as_deref(), count, vec![0.0; self.dims])
+            .unwrap_or_else(|_| Moments::empty(self.dims))
     }
 
     fn sums(&self, candidates: &[Candidate]) -> Vec<Sums> {

@@ -9,9 +9,10 @@ pub use memory::Memory;
 
 use crate::expert::Expert;
 use crate::moments::Moments;
+use serde::{Deserialize, Serialize};
 
 /// A direction in sphered space and its expert.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Candidate {
     /// w, with one entry a dimension.
     pub direction: Vec<f64>,
@@ -41,6 +42,11 @@ pub trait Engine: Sync {
 
     /// Whether the rows are the sphered training rows themselves, so that ⟨xxᵀ⟩ = I.
     fn is_white(&self) -> bool;
+
+    /// The error that rounding leaves in a mean loss.
+    fn rounding(&self) -> f64 {
+        1e-15
+    }
 
     /// Count, mean and scatter of the rows.
     fn moments(&self) -> Moments;

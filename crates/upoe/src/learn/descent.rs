@@ -34,6 +34,7 @@ pub struct Descent {
     /// The parts of a point that are unit vectors; the rest is real.
     spheres: Vec<Range<usize>>,
     tolerance: f64,
+    rounding: f64,
     here: Option<Known>,
     /// The best point of this line search that falls enough.
     accepted: Option<(f64, Known)>,
@@ -50,14 +51,16 @@ pub struct Descent {
 const MEMORY: usize = 12;
 const ENOUGH: f64 = 1e-4;
 const STEEP: f64 = 0.9;
-const TRIES: usize = 30;
+const TRIES: usize = 15;
 
 impl Descent {
-    /// From a starting point, to a gradient of at most `tolerance` in every entry.
-    pub fn new(point: Vec<f64>, spheres: Vec<Range<usize>>, tolerance: f64) -> Self {
+    /// From a starting point, to a gradient of at most `tolerance` in every entry. Values are
+    /// told up to an error of `rounding`.
+    pub fn new(point: Vec<f64>, spheres: Vec<Range<usize>>, tolerance: f64, rounding: f64) -> Self {
         Descent {
             spheres,
             tolerance,
+            rounding,
             here: None,
             accepted: None,
             direction: Vec::new(),
@@ -123,7 +126,7 @@ impl Descent {
         };
         self.tries += 1;
         // Differences below rounding count as no rise.
-        let noise = 1e-15 * here.value.abs().max(1.0);
+        let noise = self.rounding * here.value.abs().max(1.0);
         let falls = value <= here.value + ENOUGH * self.step * self.slope + noise
             && told.gradient.iter().all(|g| g.is_finite());
         if falls && self.accepted.as_ref().is_none_or(|(_, a)| value < a.value) {

@@ -2,10 +2,10 @@
 
 use super::grow::{candidates, grow};
 use super::joint;
-use super::likelihood::mean_ln_p;
+use super::likelihood::{change, mean_ln_p};
 use super::outcome::{Fit, Notice, PathPoint, State, StopReason};
 use super::settings::{Learner, ParallelStart, Precision, Settings, Stop};
-use crate::engine::{Engine, Memory};
+use crate::engine::{Candidate, Engine, Memory};
 use crate::error::{Error, Result, invalid};
 use crate::expert::Marginal;
 use crate::model::Model;
@@ -37,6 +37,8 @@ pub type Observer<'a> = dyn FnMut(&Event) -> bool + 'a;
 /// What learners work with.
 pub struct Context<'a, 'o> {
     pub(super) train: &'a dyn Engine,
+    /// Some of the training rows, where they are many.
+    pub(super) sample: Option<Box<dyn Engine>>,
     pub(super) holdout: Option<&'a dyn Engine>,
     pub(super) settings: &'a Settings,
     pub(super) observer: &'a mut Observer<'o>,
@@ -49,6 +51,20 @@ impl Context<'_, '_> {
 
     pub(super) fn learned(&mut self, state: &State) -> bool {
         (self.observer)(&Event::Learned(state))
+    }
+
+    /// Adds the model to the path whose newest expert joined the others as they were.
+    pub(super) fn join_path(&self, state: &mut State) -> Result<()> {
+        let (Some((new, others)), Some(last)) = (state.experts.split_last(), state.path.last())
+        else {
+            return self.extend_path(state);
+        };
+        let frozen: Vec<Vec<f64>> = others.iter().map(|e| e.direction.clone()).collect();
+        let new_one = Candidate { direction: new.direction.clone(), expert: new.expert.clone() };
+        let gains = |h: &dyn Engine| change(h, &frozen, &new_one);
+        let holdout = last.holdout.zip(self.holdout).map(|(before, h)| before + gains(h));
+        state.path.push(PathPoint { train: last.train - new.q, holdout });
+        Ok(())
     }
 
     /// Adds the model as it stands to the path.
@@ -98,7 +114,10 @@ pub fn fit_with(
     match settings.threads {
         None => prepare(rows, holdout, settings, state, observer),
         Some(threads) => {
-            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
+            // More threads than cores only get in each other's way.
+            let cores = std::thread::available_parallelism().map_or(1, usize::from);
+            let pool =
+                rayon::ThreadPoolBuilder::new().num_threads(threads.min(cores.max(16))).build();
             match pool {
                 Ok(pool) => pool.install(|| prepare(rows, holdout, settings, state, observer)),
                 Err(_) => invalid("threads", threads, "the system would not start that many"),
@@ -179,6 +198,7 @@ fn run<T: upoe_kernels::Real>(
     }
     let mut context = Context {
         train: &train,
+        sample: super::search::sample(&train, settings.seed),
         holdout: held.as_ref().map(|h| h as &dyn Engine),
         settings,
         observer,
@@ -187,6 +207,7 @@ fn run<T: upoe_kernels::Real>(
         context.extend_path(&mut state)?;
     }
     let stop = learn(&mut context, &mut state)?;
+    state.reserve.clear();
     canonical(&mut state, &whitening);
     let notices = notices(&whitening, &state, &train, settings);
     let (directions, experts) =

@@ -23,10 +23,16 @@ pub fn grow(context: &mut Context, state: &mut State) -> Result<StopReason> {
         if j >= dims {
             return Ok(StopReason::Dimensions);
         }
+        let fresh = state.reserve.is_empty();
         let Some(found) = step(context, state)? else { return Ok(StopReason::Interrupted) };
         let p_value = match stop::judge(context, state, &found)? {
             Ok(p_value) => p_value,
-            Err(reason) => return Ok(reason),
+            Err(reason) if fresh => return Ok(reason),
+            // A last look round: what was in reserve does not do, what else there is may.
+            Err(_) => {
+                state.reserve.clear();
+                continue;
+            }
         };
         state.experts.push(Learned {
             direction: found.candidate.direction,
@@ -36,23 +42,23 @@ pub fn grow(context: &mut Context, state: &mut State) -> Result<StopReason> {
             iterations: found.iterations,
             converged: found.converged,
         });
-        let goes_on = !grows || joint::refine(context, state)?;
-        context.extend_path(state)?;
+        let mut goes_on = true;
         if grows {
+            goes_on = joint::refine(context, state)?;
+            context.extend_path(state)?;
             // Along the path of models that were learned jointly.
             state.experts[j].q = state.path[j].train - state.path[j + 1].train;
+        } else {
+            context.join_path(state)?;
         }
-        if !goes_on {
-            return Ok(StopReason::Interrupted);
-        }
-        if !context.learned(state) {
+        if !goes_on || !context.learned(state) {
             return Ok(StopReason::Interrupted);
         }
     }
 }
 
 /// The next expert of the learner in force; `None` when the observer stopped it.
-fn step(context: &mut Context, state: &State) -> Result<Option<Found>> {
+fn step(context: &mut Context, state: &mut State) -> Result<Option<Found>> {
     let settings = context.settings;
     let frozen: Vec<Vec<f64>> = state.experts.iter().map(|e| e.direction.clone()).collect();
     let pursues = settings.learner == Learner::Pursuit
@@ -64,10 +70,13 @@ fn step(context: &mut Context, state: &State) -> Result<Option<Found>> {
         return paper::step(context, state, &frozen, geometry);
     }
     let j = frozen.len();
-    let Some(families) = search(train, &frozen, settings, &mut |q| context.pass(state, j, q))?
-    else {
-        return Ok(None);
-    };
+    let mut reserve = std::mem::take(&mut state.reserve);
+    let sample = context.sample.take();
+    let families = search(train, sample.as_deref(), &frozen, settings, &mut reserve, &mut |q| {
+        context.pass(state, j, q)
+    })?;
+    (context.sample, state.reserve) = (sample, reserve);
+    let Some(families) = families else { return Ok(None) };
     if pursues || frozen.is_empty() {
         return Ok(choose(families, train.weight()));
     }

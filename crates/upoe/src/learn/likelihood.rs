@@ -1,9 +1,10 @@
 //! Mean ln p of an engine's rows under a model, from sums alone.
 
+use super::problem::{orthonormal, remove};
 use crate::engine::{Candidate, Engine};
 use crate::error::Result;
-use crate::expert::Marginal;
-use crate::model::pseudo_inverse;
+use crate::expert::{Expert, Marginal};
+use crate::model::{dot, pseudo_inverse};
 
 const LN_TAU: f64 = 1.837_877_066_409_345_5;
 
@@ -28,4 +29,17 @@ pub fn mean_ln_p(engine: &dyn Engine, experts: &[Candidate]) -> Result<f64> {
         |(c, s): (&Candidate, &crate::engine::Sums)| c.expert.loss(&s.statistics, engine.weight());
     let losses: f64 = experts.iter().zip(&engine.sums(experts)).map(loss).sum();
     Ok(-losses + half_ln_gram - 0.5 * off - 0.5 * (d - j) as f64 * LN_TAU)
+}
+
+/// What a new expert adds to ⟨ln p⟩ beside others that stay as they are: its own ln T in place
+/// of the Gaussian along the part of its direction outside theirs, and that part's length.
+pub fn change(engine: &dyn Engine, frozen: &[Vec<f64>], new: &Candidate) -> f64 {
+    let mut outside = new.direction.clone();
+    remove(&orthonormal(frozen), &mut outside);
+    let norm = dot(&outside, &outside).sqrt();
+    outside.iter_mut().for_each(|w| *w /= norm);
+    let asked = [new.clone(), Candidate { direction: outside, expert: Expert::gaussian() }];
+    let sums = engine.sums(&asked);
+    let loss = |i: usize| asked[i].expert.loss(&sums[i].statistics, engine.weight());
+    loss(1) - loss(0) + norm.ln()
 }

@@ -16,4 +16,5 @@ mod together;
 
 pub use fit::{Event, fit, fit_with};
 pub use outcome::{Fit, Learned, Notice, PathPoint, State, StopReason};
+pub use search::Spare;
 pub use settings::{Learner, ParallelStart, Precision, Recipe, Settings, Stop};

@@ -1,5 +1,6 @@
 //! What comes of a fit: experts, path, why it stopped, what a user should know.
 
+use super::search::Spare;
 use super::stop;
 use crate::expert::Expert;
 use crate::model::Model;
@@ -52,6 +53,9 @@ pub struct State {
     pub experts: Vec<Learned>,
     /// The models of 0…J experts on the way.
     pub path: Vec<PathPoint>,
+    /// Starts kept for the next directions while a fit goes on; empty once it is done.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub reserve: Vec<Spare>,
 }
 
 /// Why a fit stopped.

@@ -103,7 +103,8 @@ impl<'a> Problem<'a> {
         }
         let templates: Vec<Expert> = from.into_iter().map(|(_, expert)| expert).collect();
         let spheres = self.slots(&templates).into_iter().map(|s| s.direction).collect();
-        Start { descent: Descent::new(point, spheres, tolerance), templates }
+        let descent = Descent::new(point, spheres, tolerance, self.engine.rounding());
+        Start { descent, templates }
     }
 
     /// In the oblique geometry a norm matters only where the expert cannot take it up.

@@ -4,11 +4,12 @@ use super::problem::{Geometry, Problem, Start};
 use super::settings::Settings;
 use crate::engine::{Candidate, Engine};
 use crate::error::Result;
-use crate::expert::Marginal;
+use crate::expert::{Family, Marginal};
 use crate::model::dot;
 use crate::random::{self, Use};
 use rand::RngExt;
 use rand_distr::StandardNormal;
+use serde::{Deserialize, Serialize};
 
 /// A direction and expert that a search ended at.
 pub struct Found {
@@ -22,84 +23,128 @@ pub struct Found {
     pub converged: bool,
 }
 
+/// A start that came second: where it stood, and its value there.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Spare {
+    /// The direction and its expert.
+    pub candidate: Candidate,
+    /// Q, beside the experts learned by then.
+    pub value: f64,
+}
+
 /// Starts that are walked to the end, of each family.
 const FINALISTS: usize = 4;
 /// Steps between two cuts of the field.
 const STRIDE: usize = 4;
+/// Starts that a search over many rows leaves for the searches after it.
+const RESERVE: usize = 16;
 
 /// The best directions orthogonal to the frozen ones, of each family tried the best few, best
 /// first; `None` when `watch` stopped the search.
+///
+/// Few rows are searched anew for every direction. Of many rows a sample screens the starts,
+/// and those that come second are kept in `reserve`: the next directions start from them, and
+/// only when it runs out is the field drawn anew.
 pub fn search(
     engine: &dyn Engine,
+    sample: Option<&dyn Engine>,
     frozen: &[Vec<f64>],
     settings: &Settings,
+    reserve: &mut Vec<Spare>,
     watch: &mut dyn FnMut(f64) -> bool,
 ) -> Result<Option<Vec<Vec<Found>>>> {
-    let (d, j) = (engine.dims(), frozen.len());
     let full = Problem::new(engine, frozen, Geometry::Orthonormal);
-    // A sample of the rows is good for screening starts, not for finishing.
-    let sample = (32 * d).max(4096);
-    let seed = settings.seed.wrapping_add((j as u64) << 32);
-    let subset = if engine.rows() > 2 * sample { engine.subset(seed, sample) } else { None };
-    let screen = match &subset {
-        Some(subset) => Problem::new(&**subset, frozen, Geometry::Orthonormal),
-        None => Problem::new(engine, frozen, Geometry::Orthonormal),
-    };
-    let directions = starts(&full, engine, settings, j);
+    let rough = settings.tol.max(1e-3);
     let mut families = Vec::new();
+    let mut spares = Vec::new();
     for family in settings.families() {
-        let templates = settings.templates(family, engine.weight())?;
-        // Where one dimension is left, there is one direction.
-        let directions = if d - j == 1 { &directions[..1] } else { &directions[..] };
-        let mut field: Vec<Start> = Vec::new();
-        for template in &templates {
-            let from = |w: &Vec<f64>| screen.start(vec![(w.clone(), template.clone())], 1e-3);
-            field.extend(directions.iter().map(from));
+        let outside = |mut s: Spare| {
+            s.candidate.direction = full.outside(s.candidate.direction)?;
+            Some(s)
+        };
+        let known = reserve.extract_if(.., |s| s.candidate.expert.family() == family);
+        let mut kept: Vec<Spare> = known.filter_map(outside).collect();
+        let field: Vec<Candidate> = if kept.len() < FINALISTS {
+            let drawn = screen(&full, engine, sample, frozen, settings, family, watch)?;
+            let Some(drawn) = drawn else { return Ok(None) };
+            kept.drain(..).map(|s| s.candidate).chain(drawn).collect()
+        } else {
+            kept.drain(..FINALISTS).map(|s| s.candidate).collect()
+        };
+        let mut field: Vec<Start> =
+            field.into_iter().map(|c| full.start(pairs(vec![c]), rough)).collect();
+        if !full.walk(&mut field, settings.max_iter, watch) {
+            return Ok(None);
         }
-        while field.len() > FINALISTS {
-            if !screen.walk(&mut field, STRIDE, watch) {
-                return Ok(None);
-            }
-            field.sort_by(|a, b| a.value().total_cmp(&b.value()));
-            field.truncate(FINALISTS.max(field.len() / 2));
-            if field.iter().all(|s| s.steepness() <= 1e-3) {
-                break;
-            }
-            drop_doubles(&screen, &mut field);
+        by_value(&mut field);
+        drop_doubles(&full, &mut field);
+        // What a rough end can still hide; many rows are not walked over for that.
+        let best = field[0].value();
+        let close = field.iter().take_while(|s| s.value() <= best + 1e-3).count();
+        let rest = field.split_off(if sample.is_some() { 1 } else { close });
+        if sample.is_some() {
+            let spare =
+                |s: &Start| Spare { value: s.value(), candidate: full.answer(s).swap_remove(0) };
+            kept.extend(rest.iter().map(spare));
+            kept.sort_by(|a, b| a.value.total_cmp(&b.value));
         }
-        drop_doubles(&screen, &mut field);
-        field.truncate(FINALISTS);
-        let Some(found) = finish(&full, &screen, field, settings, watch) else { return Ok(None) };
-        families.push(found);
+        spares.extend(kept);
+        field.iter_mut().for_each(|s| s.tighten(settings.tol));
+        if !full.walk(&mut field, settings.max_iter, watch) {
+            return Ok(None);
+        }
+        by_value(&mut field);
+        families.push(field.iter().map(|s| found(&full, s)).collect());
     }
+    *reserve = spares;
     Ok(Some(families))
 }
 
-/// Walks the finalists to the end on all rows: first roughly, then the best to the tolerance.
-fn finish(
+fn by_value(field: &mut [Start]) {
+    field.sort_by(|a, b| a.value().total_cmp(&b.value()));
+}
+
+/// A sample of many rows: good for screening starts, not for finishing.
+pub fn sample(engine: &dyn Engine, seed: u64) -> Option<Box<dyn Engine>> {
+    let size = (32 * engine.dims()).max(3072);
+    if engine.rows() > 3 * size { engine.subset(seed, size) } else { None }
+}
+
+/// The best few of many starts of a family, after a race; on a sample where rows are many.
+fn screen(
     full: &Problem,
-    screen: &Problem,
-    field: Vec<Start>,
+    engine: &dyn Engine,
+    sample: Option<&dyn Engine>,
+    frozen: &[Vec<f64>],
     settings: &Settings,
+    family: Family,
     watch: &mut dyn FnMut(f64) -> bool,
-) -> Option<Vec<Found>> {
-    let rough = settings.tol.max(1e-3);
-    let again = |s: &Start| full.start(pairs(screen.answer(s)), rough);
-    let mut field: Vec<Start> = field.iter().map(again).collect();
-    if !full.walk(&mut field, settings.max_iter, watch) {
-        return None;
+) -> Result<Option<Vec<Candidate>>> {
+    let (d, j) = (engine.dims(), frozen.len());
+    let keep = if sample.is_some() { RESERVE } else { FINALISTS };
+    let screen = Problem::new(sample.unwrap_or(engine), frozen, Geometry::Orthonormal);
+    // Where one dimension is left, there is one direction.
+    let mut directions = starts(full, engine, settings, j);
+    directions.truncate(if d - j == 1 { 1 } else { usize::MAX });
+    let mut field: Vec<Start> = Vec::new();
+    for template in settings.templates(family, engine.weight())? {
+        let from = |w: &Vec<f64>| screen.start(vec![(w.clone(), template.clone())], 1e-3);
+        field.extend(directions.iter().map(from));
     }
-    field.sort_by(|a, b| a.value().total_cmp(&b.value()));
-    drop_doubles(full, &mut field);
-    // What a rough end can still hide.
-    let best = field[0].value();
-    field.retain(|s| s.value() <= best + 1e-3);
-    field.iter_mut().for_each(|s| s.tighten(settings.tol));
-    if !full.walk(&mut field, settings.max_iter, watch) {
-        return None;
+    while field.len() > keep {
+        if !screen.walk(&mut field, STRIDE, watch) {
+            return Ok(None);
+        }
+        by_value(&mut field);
+        field.truncate(keep.max(field.len() / 2));
+        if field.iter().all(|s| s.steepness() <= 1e-3) {
+            break;
+        }
+        drop_doubles(&screen, &mut field);
     }
-    field.sort_by(|a, b| a.value().total_cmp(&b.value()));
-    Some(field.iter().map(|s| found(full, s)).collect())
+    drop_doubles(&screen, &mut field);
+    field.truncate(keep);
+    Ok(Some(field.iter().map(|s| screen.answer(s).swap_remove(0)).collect()))
 }
 
 /// What a start of one free expert ended at.

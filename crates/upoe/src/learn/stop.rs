@@ -1,8 +1,7 @@
 //! Whether a new expert stays.
 
 use super::fit::Context;
-use super::grow::candidates;
-use super::likelihood::mean_ln_p;
+use super::likelihood::change;
 use super::null;
 use super::outcome::{State, StopReason};
 use super::search::{Found, price};
@@ -44,10 +43,8 @@ pub fn judge(
             let Some(holdout) = context.holdout else {
                 return invalid("stop", "holdout", "held-out rows are needed");
             };
-            let mut with = candidates(state);
-            let before = mean_ln_p(holdout, &with)?;
-            with.push(found.candidate.clone());
-            let change = mean_ln_p(holdout, &with)? - before;
+            let frozen: Vec<Vec<f64>> = state.experts.iter().map(|e| e.direction.clone()).collect();
+            let change = change(holdout, &frozen, &found.candidate);
             if change > 0.0 && !nothing { Ok(None) } else { Err(StopReason::Holdout { change }) }
         }
     })
