@@ -92,8 +92,13 @@ pub fn from_core(error: upoe::Error, table: &Table) -> Failure {
              choose others (`--columns`)",
             list(&table.names)
         ),
+        upoe::Error::Spread { column: c, variance } if variance < 1.0 => format!(
+            "{file}: column {} spreads too little for double precision (its variance is \
+             {variance:e}); multiply it by a large number",
+            column(c)
+        ),
         upoe::Error::Spread { column: c, variance } => format!(
-            "{file}: column {} spreads too far (its variance is {variance}); divide it by a large \
+            "{file}: column {} spreads too far (its variance is {variance:e}); divide it by a large \
              number, or take logarithms",
             column(c)
         ),

@@ -40,7 +40,11 @@ pub fn run(args: &FitArgs) -> Result<(), Failure> {
     options.weights = args.weights.clone();
     options.groups = args.holdout_by.clone();
     let mut table = progress.read(&args.table.data, &options)?;
+    let all = table.rows;
     let held = holdout::split(&mut table, args.holdout, args.seed)?;
+    if let Some(note) = holdout::excess(&table, all, args.holdout) {
+        progress.note(&note);
+    }
     let file = learn(args, settings, &progress, &table, held.as_ref())?;
     progress.clear();
     if let Some(path) = &args.output {

@@ -7,7 +7,7 @@ use upoe::{Model, Rows};
 
 use crate::args::{Common, TableArgs};
 use crate::failure::{Failure, from_core};
-use crate::output::Output;
+use crate::output::{self, Output};
 use crate::progress::Progress;
 
 /// ln p of every row, in nats
@@ -46,6 +46,7 @@ impl Score {
             return Err(Failure::Usage("--tail 0: at least one sample is needed".into()));
         }
         let file = self.table.model(&self.model, self.output.as_deref())?;
+        output::check(self.output.as_deref(), self.common.json)?;
         let progress = Progress::new(self.common.quiet);
         let table = progress.read(&self.table.data, &self.table.options_for(&file.names)?)?;
         progress.stage("scoring");

@@ -21,6 +21,9 @@ pub struct Moments {
     pub scatter: Mat<f64>,
 }
 
+/// Deviations below this cannot be squared without losing digits.
+pub(crate) const SMALLEST: f64 = 1e-150;
+
 impl Moments {
     /// Of no rows at all.
     pub fn empty(columns: usize) -> Self {
@@ -45,10 +48,18 @@ impl Moments {
         let rest: Vec<f64> = first.iter().map(|f| f / weight).collect();
         out.subtract(&rest, weight);
         out.mean.iter_mut().zip(&rest).for_each(|(m, r)| *m += r);
-        match (0..columns).find(|&i| !out.scatter[(i, i)].is_finite()) {
-            Some(column) => Err(Error::Spread { column, variance: out.scatter[(column, column)] }),
+        match (0..columns).find(|&i| !out.scatter[(i, i)].is_finite() || out.is_tiny(i, rows)) {
+            Some(i) => Err(Error::Spread { column: i, variance: out.scatter[(i, i)] / weight }),
             None => Ok(out),
         }
+    }
+
+    /// Whether a column varies beyond rounding, but too little to be squared.
+    fn is_tiny(&self, i: usize, rows: &Rows) -> bool {
+        let rounding = 4.0 * f64::EPSILON * self.mean[i].abs();
+        let varies = |row: usize| (rows.row(row)[i] - self.mean[i]).abs() > rounding;
+        self.scatter[(i, i)] <= SMALLEST * SMALLEST * self.weight
+            && (0..rows.len()).any(|row| rows.weight(row) > 0.0 && varies(row))
     }
 
     /// scatter ← scatter − factor · v vᵀ.
