@@ -138,8 +138,10 @@ impl Common {
     /// Starts the threads asked for.
     pub fn start(&self) -> Result<(), Failure> {
         let Some(threads) = self.threads else { return Ok(()) };
-        if threads == 0 {
-            return Err(Failure::Usage("--threads 0: at least one thread is needed".into()));
+        if !(1..=1024).contains(&threads) {
+            return Err(Failure::Usage(format!(
+                "--threads {threads}: give a number from 1 to 1024"
+            )));
         }
         rayon::ThreadPoolBuilder::new().num_threads(threads).build_global().map_err(|_| {
             Failure::Message(format!("--threads {threads}: the system would not start that many"))

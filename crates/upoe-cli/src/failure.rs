@@ -85,7 +85,7 @@ pub fn from_core(error: upoe::Error, table: &Table) -> Failure {
         ),
         upoe::Error::TooFewRows { rows, needed } => format!(
             "{file}: {rows} row(s) to learn from, and at least {needed} are needed; add rows, or \
-             hold fewer out"
+             hold fewer out (rows of weight 0 do not count)"
         ),
         upoe::Error::NoVariance { columns } => format!(
             "{file}: none of the {columns} column(s) ({}) varies, so there is nothing to model; \

@@ -27,6 +27,9 @@ pub fn run(args: &FitArgs) -> Result<(), Failure> {
         let text = "--stop holdout: needs rows held out (`--holdout 0.2` or `--holdout-by COLUMN`)";
         return Err(Failure::Usage(text.into()));
     }
+    if args.output.as_ref().is_some_and(|path| path.as_os_str() == "-") {
+        return Err(Failure::Usage("--output -: a model goes to a file; give its name".into()));
+    }
     args.common.start()?;
     for path in args.output.iter().chain(&args.checkpoint) {
         refuse_overwriting(&[&args.table.data], Some(path))?;

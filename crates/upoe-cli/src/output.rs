@@ -83,6 +83,12 @@ impl Output {
         kept: &[TextColumn],
         names: &[String],
     ) -> Result<Self, Failure> {
+        if let Some(twice) = kept.iter().find(|column| names.contains(&column.name)) {
+            return Err(Failure::Message(format!(
+                "--keep {}: the result has a column of that name; rename the one in the table",
+                twice.name
+            )));
+        }
         if !json {
             let kept: Vec<String> = kept.iter().map(|column| column.name.clone()).collect();
             return Ok(Output::Table(TableWriter::create(path, &kept, names)?));

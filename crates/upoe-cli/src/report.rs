@@ -38,6 +38,15 @@ impl Report {
         self.common.start()?;
         let file = self.table.model(&self.model, Some(&self.output))?;
         upoe_io::check_writable(&self.output)?;
+        if let Some((height, width)) = self.image
+            && height.checked_mul(width) != Some(file.names.len())
+        {
+            return Err(Failure::Message(format!(
+                "--image {height}x{width}: the model has {} columns; give a height and a width whose \
+                 product that is",
+                file.names.len()
+            )));
+        }
         let progress = Progress::new(self.common.quiet);
         let table = progress.read(&self.table.data, &self.table.options_for(&file.names)?)?;
         let page = page(&file, &table, self.image)?;

@@ -22,7 +22,7 @@ pub struct Sample {
     /// The model file
     pub model: PathBuf,
     /// How many rows
-    #[arg(short, long = "rows", value_name = "N")]
+    #[arg(short, long = "rows", value_name = "N", allow_negative_numbers = true)]
     pub n: usize,
     /// Seed of the random numbers
     #[arg(long, default_value_t = 0, value_name = "SEED")]

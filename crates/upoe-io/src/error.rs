@@ -133,6 +133,8 @@ pub enum Error {
     // The table as a whole
     #[error("{}: is a model or checkpoint of upoe, not a table; name the data here", file.display())]
     NotTable { file: PathBuf },
+    #[error("{}: is an archive (an Excel workbook, NPZ or ZIP); save the table in it as CSV, Parquet or NPY", file.display())]
+    Archive { file: PathBuf },
     #[error("{}: is empty; expected a table of numbers", file.display())]
     Empty { file: PathBuf },
     #[error("{}: has a header but no rows", file.display())]

@@ -177,6 +177,27 @@ fn every_expert_has_its_line_when_all_are_learned_together() {
 }
 
 #[test]
+fn requests_that_cannot_be_met() {
+    let place = Place::with_model();
+    place.write("book.xlsx", b"PK\x03\x04 and so on");
+    place
+        .run(&["fit", "book.xlsx", "-o", "b.upoe"])
+        .failed(1, &["book.xlsx: is an archive", "CSV"]);
+    place.run(&["fit", "crabs.csv", "-o", "-"]).failed(2, &["--output -", "give its name"]);
+    place
+        .run(&["report", "m.upoe", "crabs.csv", "--image", "3x3"])
+        .failed(1, &["--image 3x3", "5"]);
+    place.run(&["score", "m.upoe", "crabs.csv", "--tail", "1000000000000"]).failed(2, &["--tail"]);
+    place.run(&["inspect", "m.upoe", "--threads", "100000"]).ok(); // needs none
+    place.run(&["score", "m.upoe", "crabs.csv", "--threads", "100000"]).failed(2, &["--threads"]);
+    place.write("again.csv", "FL,RW,CL,CW,BD,log_density\n8,7,16,19,7,1\n");
+    let keep = ["score", "m.upoe", "again.csv", "--keep", "log_density"];
+    place.run(&keep).failed(1, &["--keep log_density", "rename"]);
+    let run = place.run(&["sample", "m.upoe", "-n", "-5"]);
+    assert!(run.code == Some(2) && run.err.contains("invalid value '-5'"), "{run:#?}");
+}
+
+#[test]
 fn quiet_and_json_are_kept_to() {
     let place = Place::with_model();
     let run = place.run(&["demo", "--quiet"]).ok();
