@@ -1,17 +1,33 @@
 //! Arrays in without a copy, and out as Rust allocated them.
 
 use numpy::ndarray::{Array2, Array3};
-use numpy::{IntoPyArray, PyArray1, PyArray2, PyArray3, PyReadonlyArray2, PyUntypedArrayMethods};
+use numpy::{
+    Element, IntoPyArray, PyArray1, PyArray2, PyArray3, PyReadonlyArray2, PyUntypedArrayMethods,
+};
 use pyo3::prelude::*;
 use upoe::Rows;
 
 use crate::errors::{self, Names};
 
-/// The rows of an array, which must be C-contiguous, after a check that all are finite.
-pub fn rows<'a>(array: &'a PyReadonlyArray2<'_, f64>, names: Names) -> PyResult<Rows<'a>> {
-    let rows = Rows::new(c_slice(array)?, array.shape()[1]).map_err(|e| errors::of(e, names))?;
-    rows.check().map_err(|e| errors::of(e, names))?;
-    Ok(rows)
+/// An array of rows, in double or single precision.
+#[derive(FromPyObject)]
+pub enum Array<'py> {
+    /// float64.
+    Double(PyReadonlyArray2<'py, f64>),
+    /// float32.
+    Single(PyReadonlyArray2<'py, f32>),
+}
+
+impl Array<'_> {
+    /// Its rows where they lie, after a check that all are finite; they must be C-contiguous.
+    pub fn rows(&self, names: Names) -> PyResult<Rows<'_>> {
+        let rows = match self {
+            Array::Double(array) => Rows::new(c_slice(array)?, array.shape()[1]),
+            Array::Single(array) => Rows::single(c_slice(array)?, array.shape()[1]),
+        };
+        let checked = rows.and_then(|rows| rows.check().map(|()| rows));
+        checked.map_err(|e| errors::of(e, names))
+    }
 }
 
 /// An array of rows of `columns` numbers.
@@ -47,7 +63,7 @@ pub fn vector(py: Python<'_>, values: Vec<f64>) -> Bound<'_, PyArray1<f64>> {
 }
 
 /// The numbers of a C-contiguous array.
-fn c_slice<'a>(array: &'a PyReadonlyArray2<'_, f64>) -> PyResult<&'a [f64]> {
+fn c_slice<'a, T: Element>(array: &'a PyReadonlyArray2<'_, T>) -> PyResult<&'a [T]> {
     if !array.is_c_contiguous() {
         return Err(errors::internal("an array is not C-contiguous"));
     }

@@ -9,9 +9,10 @@ use rayon::prelude::*;
 use upoe::{Explanation, Fit, Model, Notice, Settings};
 use upoe_io::{Container, ModelFile, Training};
 
+use crate::arrays::{self, Array};
 use crate::errors::{self, Names};
 use crate::expert::PyExpert;
-use crate::{arrays, threads};
+use crate::threads;
 
 /// A fitted model.
 #[pyclass(frozen, name = "Model", module = "upoe._upoe")]
@@ -95,11 +96,11 @@ impl PyModel {
     fn score<'py>(
         &self,
         py: Python<'py>,
-        x: PyReadonlyArray2<'py, f64>,
+        x: Array<'py>,
         sphered: bool,
         threads: Option<usize>,
     ) -> PyResult<Bound<'py, PyArray1<f64>>> {
-        let rows = arrays::rows(&x, self.names())?;
+        let rows = x.rows(self.names())?;
         let score = || match sphered {
             true => self.model().score_sphered(&rows),
             false => self.model().score(&rows),
@@ -112,10 +113,10 @@ impl PyModel {
     fn transform<'py>(
         &self,
         py: Python<'py>,
-        x: PyReadonlyArray2<'py, f64>,
+        x: Array<'py>,
         threads: Option<usize>,
     ) -> PyResult<Bound<'py, PyArray2<f64>>> {
-        let rows = arrays::rows(&x, self.names())?;
+        let rows = x.rows(self.names())?;
         let z = py.detach(|| threads::run(threads, || self.model().transform(&rows)));
         let z = z.map_err(|e| errors::of(e, self.names()))?;
         Ok(arrays::shaped(py, z, rows.len(), self.model().experts().len()))
@@ -157,15 +158,15 @@ impl PyModel {
     fn explain<'py>(
         &self,
         py: Python<'py>,
-        x: PyReadonlyArray2<'py, f64>,
+        x: Array<'py>,
         split: bool,
         threads: Option<usize>,
     ) -> PyResult<Parts<'py>> {
-        let rows = arrays::rows(&x, self.names())?;
+        let rows = x.rows(self.names())?;
         let explain = || -> upoe::Result<Vec<Explanation>> {
             (0..rows.len())
                 .into_par_iter()
-                .map(|i| self.model().explain(rows.row(i)).map(|e| without(e, split)))
+                .map(|i| self.model().explain(&rows.row(i)).map(|e| without(e, split)))
                 .collect()
         };
         let parts = py.detach(|| threads::run(threads, explain));

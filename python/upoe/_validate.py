@@ -1,4 +1,4 @@
-"""What users pass in, as C-contiguous float64 arrays with the columns' names.
+"""What users pass in, as C-contiguous float arrays with the columns' names.
 
 Errors have scikit-learn's types and words, and name the column where there is one.
 """
@@ -8,18 +8,20 @@ from __future__ import annotations
 import numbers
 import sys
 import warnings
-from typing import Any
+from typing import Any, Union
 
 import numpy as np
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
+Rows = Union[NDArray[np.float64], NDArray[np.float32]]
 
 
-def table(X: Any, *, estimator: str, min_rows: int = 1) -> tuple[Floats, list[str] | None]:
+def table(X: Any, *, estimator: str, min_rows: int = 1) -> tuple[Rows, list[str] | None]:
     """The rows of X and the names of its columns, where all of them are text.
 
-    A C-contiguous float64 array comes back as it is; anything else is converted once.
+    A C-contiguous array of float64 or float32 comes back as it is; anything else is converted
+    once.
     """
     if hasattr(X, "toarray") and hasattr(X, "nnz"):
         raise TypeError(
@@ -38,7 +40,8 @@ def table(X: Any, *, estimator: str, min_rows: int = 1) -> tuple[Floats, list[st
             names = _text_names(columns)
             array = _frame_values(frame, columns)
     array = _two_dimensional(array)
-    rows = _floats(array, names)
+    rows = array if array.dtype == np.float32 else _floats(array)
+    rows = np.ascontiguousarray(rows)
     if rows.shape[0] < min_rows:
         raise ValueError(
             f"Found array with {rows.shape[0]} sample(s) (shape={rows.shape}) while a minimum "
@@ -156,7 +159,7 @@ def _two_dimensional(array: NDArray[Any]) -> NDArray[Any]:
     )
 
 
-def _floats(array: NDArray[Any], names: list[str] | None) -> Floats:
+def _floats(array: NDArray[Any]) -> Floats:
     if array.dtype.kind == "c":
         raise ValueError(f"Complex data not supported\n{array}\n")
     if array.dtype.kind in "mM":
@@ -278,7 +281,7 @@ def threads(n_jobs: Any) -> int | None:
 def projections(Z: Any, count: int, estimator: str) -> Floats:
     """Projections to go back from."""
     array = np.asarray(Z)
-    rows = _floats(_two_dimensional(array), None)
+    rows = _floats(_two_dimensional(array))
     if rows.shape[1] != count:
         raise ValueError(
             f"X has {rows.shape[1]} features, but {estimator} is expecting {count} projections"

@@ -57,7 +57,7 @@ impl Explain {
             let numbers: Vec<Vec<f64>> = part
                 .clone()
                 .into_par_iter()
-                .map(|i| file.model.explain(rows.row(i)).map(|parts| numbers(&parts, by_column)))
+                .map(|i| file.model.explain(&rows.row(i)).map(|parts| numbers(&parts, by_column)))
                 .collect::<upoe::Result<_>>()
                 .map_err(failed)?;
             out.write(&table.kept, part, &numbers.concat())?;

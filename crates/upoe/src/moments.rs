@@ -1,7 +1,7 @@
 //! Count, mean and scatter of rows: sums that can be merged.
 
 use crate::error::{Error, Result};
-use crate::rows::Rows;
+use crate::rows::{Rows, Values};
 use faer::{Mat, MatRef};
 use rayon::prelude::*;
 
@@ -40,8 +40,10 @@ impl Moments {
             return Ok(Moments::empty(columns));
         }
         let near = mean(rows);
-        let (weight, first, second) =
-            upoe_kernels::scatter(rows.values(), columns, rows.weights(), &near);
+        let (weight, first, second) = match rows.values() {
+            Values::Double(x) => upoe_kernels::scatter(x, columns, rows.weights(), &near),
+            Values::Single(x) => upoe_kernels::scatter(x, columns, rows.weights(), &near),
+        };
         let second = MatRef::from_row_major_slice(&second, columns, columns).to_owned();
         let mut out = Moments { rows: count, weight, mean: near, scatter: second };
         // What rounding left of the mean.
@@ -112,7 +114,7 @@ fn mean(rows: &Rows) -> Vec<f64> {
         .map(|range| {
             let (mut mean, mut weight) = (vec![0.0; rows.columns()], 0.0);
             for i in range.filter(|&i| rows.weight(i) > 0.0) {
-                run(&mut mean, &mut weight, rows.row(i), rows.weight(i));
+                run(&mut mean, &mut weight, &rows.row(i), rows.weight(i));
             }
             (mean, weight)
         })

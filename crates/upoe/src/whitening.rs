@@ -2,7 +2,7 @@
 
 use crate::error::{Error, Result, invalid};
 use crate::moments::{Moments, SMALLEST};
-use crate::rows::Rows;
+use crate::rows::{Rows, Values};
 use faer::{Mat, Side};
 use serde::{Deserialize, Serialize};
 
@@ -251,7 +251,11 @@ impl Whitening {
 
     /// The same, stored as single or double precision.
     pub(crate) fn sphere_as<T: upoe_kernels::Real>(&self, rows: &Rows) -> Vec<T> {
-        upoe_kernels::affine(rows.values(), self.columns(), &self.mean, &self.flat())
+        let matrix = self.flat();
+        match rows.values() {
+            Values::Double(x) => upoe_kernels::affine(x, self.columns(), &self.mean, &matrix),
+            Values::Single(x) => upoe_kernels::affine(x, self.columns(), &self.mean, &matrix),
+        }
     }
 
     /// A, row after row.
