@@ -11,7 +11,7 @@ use pyo3::prelude::*;
 use upoe::{Event, Fit, Rest, Rows, Settings, State, fit_with};
 use upoe_io::{Likelihood, Training};
 
-use crate::arrays::Array;
+use crate::arrays::{Argument, Array, Held};
 use crate::errors::Names;
 use crate::model::PyModel;
 use crate::{errors, threads};
@@ -88,18 +88,18 @@ impl Borrowed<'_> {
 #[allow(clippy::too_many_arguments)] // One caller, which names them all.
 pub fn fit(
     py: Python<'_>,
-    x: Py<PyAny>,
-    weights: Option<Py<PyArray1<f64>>>,
-    holdout: Option<Py<PyAny>>,
-    holdout_weights: Option<Py<PyArray1<f64>>>,
+    x: Held,
+    weights: Option<Argument<Py<PyArray1<f64>>>>,
+    holdout: Option<Held>,
+    holdout_weights: Option<Argument<Py<PyArray1<f64>>>>,
     settings: &str,
     names: Option<Vec<String>>,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<PyModel> {
     let settings = serde_json::from_str(settings)
         .map_err(|error| PyValueError::new_err(format!("settings: {error}")))?;
-    let train = Table { rows: x, weights };
-    let held = holdout.map(|rows| Table { rows, weights: holdout_weights });
+    let train = Table { rows: x.0, weights: weights.map(|w| w.0) };
+    let held = holdout.map(|rows| Table { rows: rows.0, weights: holdout_weights.map(|w| w.0) });
     let shared = Arc::new(Shared::default());
     let (sender, receiver) = channel();
     let seen = Arc::clone(&shared);

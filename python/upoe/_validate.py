@@ -13,6 +13,8 @@ from typing import Any, Union
 import numpy as np
 from numpy.typing import NDArray
 
+from . import _arrow
+
 Floats = NDArray[np.float64]
 Rows = Union[NDArray[np.float64], NDArray[np.float32]]
 
@@ -31,14 +33,15 @@ def table(X: Any, *, estimator: str, min_rows: int = 1) -> tuple[Rows, list[str]
     names: list[str] | None = None
     if isinstance(X, np.ndarray):
         array = X
+    elif _is_frame(X):
+        columns = list(X.columns)
+        names = _text_names(columns)
+        array = _frame_values(X, columns)
+    elif _is_stream(X):
+        columns, array = _arrow.read(X)
+        names = _text_names(columns)
     else:
-        frame = _frame(X)
-        if frame is None:
-            array = np.asarray(X)
-        else:
-            columns = list(frame.columns)
-            names = _text_names(columns)
-            array = _frame_values(frame, columns)
+        array = np.asarray(X)
     array = _two_dimensional(array)
     rows = array if array.dtype == np.float32 else _floats(array)
     rows = np.ascontiguousarray(rows)
@@ -55,46 +58,16 @@ def table(X: Any, *, estimator: str, min_rows: int = 1) -> tuple[Rows, list[str]
     return rows, names
 
 
-def _frame(X: Any) -> Any:
-    """X as a pandas or polars frame where it is a table of columns, else None."""
-    for module in ("pandas", "polars"):
-        library = sys.modules.get(module)
-        if library is not None and isinstance(X, library.DataFrame):
-            return X
-    if not hasattr(X, "__arrow_c_stream__") or hasattr(X, "to_numpy") and not _tabular(X):
-        return None
-    for module in ("polars", "pandas", "pyarrow"):
-        try:
-            library = __import__(module)
-        except ImportError:
-            continue
-        if module == "polars":
-            return library.DataFrame(X)
-        if module == "pandas" and hasattr(library.DataFrame, "from_arrow"):
-            return library.DataFrame.from_arrow(X)
-        if module == "pyarrow":
-            return _ArrowFrame(library.table(X))
-    if hasattr(X, "__array__"):
-        return None
-    raise TypeError("An Arrow stream needs pyarrow, polars or pandas 3 to be read: install one.")
+def _is_frame(X: Any) -> bool:
+    """Whether X is a pandas or polars frame."""
+    libraries = (sys.modules.get(name) for name in ("pandas", "polars"))
+    return any(library is not None and isinstance(X, library.DataFrame) for library in libraries)
 
 
-def _tabular(X: Any) -> bool:
-    return hasattr(X, "column_names") or hasattr(X, "columns")
-
-
-class _ArrowFrame:
-    """As much of a frame as is needed of a pyarrow table."""
-
-    def __init__(self, arrow: Any) -> None:
-        self._arrow = arrow
-        self.columns = arrow.column_names
-
-    def __len__(self) -> int:
-        return int(self._arrow.num_rows)
-
-    def __getitem__(self, name: Any) -> Any:
-        return self._arrow.column(self.columns.index(name))
+def _is_stream(X: Any) -> bool:
+    """Whether X is another table of Arrow columns; a single column is an array."""
+    tabular = hasattr(X, "column_names") or hasattr(X, "columns") or not hasattr(X, "to_numpy")
+    return hasattr(X, "__arrow_c_stream__") and tabular
 
 
 def _text_names(columns: list[Any]) -> list[str] | None:
