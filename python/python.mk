@@ -5,12 +5,17 @@ VENV := .venv
 WHEELS := dist
 PYTHON_MK := $(lastword $(MAKEFILE_LIST))
 
-.PHONY: wheel test-python
+.PHONY: wheel stubs test-python
 
 # A wheel for every Python from 3.10 on, in $(WHEELS).
 wheel: $(VENV)/bin/maturin
 	rm -f $(WHEELS)/upoe-*.whl
-	$(VENV)/bin/maturin build --release --manifest-path python/Cargo.toml --out $(WHEELS)
+	$(VENV)/bin/maturin build --release --strip --manifest-path python/Cargo.toml --out $(WHEELS)
+
+# The types of the compiled part, read from a library built for that.
+stubs: $(VENV)/bin/maturin
+	$(VENV)/bin/maturin generate-stubs --profile release --features inspect \
+		--manifest-path python/Cargo.toml --out python
 
 # The wheel in a fresh environment, and everything that can be asked of it.
 test-python:

@@ -24,7 +24,8 @@ pub fn of(error: Error, names: Names) -> PyErr {
             )
         }
         Error::Spread { column, variance } => {
-            format!("{} spreads too far (its variance is {variance}): rescale it", name(column))
+            let how = if variance > 1.0 { "far" } else { "little" };
+            format!("{} spreads too {how} (its variance is {variance:e}): rescale it", name(column))
         }
         Error::TooFewRows { rows, needed } => {
             format!(

@@ -1,15 +1,15 @@
 //! One expert, as Python sees it.
 
 use numpy::ndarray::ArrayD;
-use numpy::{IntoPyArray, PyArrayDyn};
-use numpy::{PyArray1, PyReadonlyArray1, PyReadonlyArrayDyn};
+use numpy::{IntoPyArray, PyReadonlyArray1, PyReadonlyArrayDyn};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use upoe::Learned;
 use upoe::expert::{Expert, Marginal};
 
-use crate::{arrays, errors};
+use crate::arrays::{self, Argument, Floats, Named};
+use crate::errors;
 
 /// A learned expert: a normalised density of one projection z.
 #[pyclass(frozen, name = "Expert", module = "upoe._upoe")]
@@ -20,9 +20,9 @@ impl PyExpert {
         py: Python<'py>,
         z: &PyReadonlyArrayDyn<'py, f64>,
         f: impl Fn(f64) -> f64,
-    ) -> Bound<'py, PyArrayDyn<f64>> {
+    ) -> Floats<'py> {
         let values: ArrayD<f64> = z.as_array().mapv(f);
-        values.into_pyarray(py)
+        Floats::new(values.into_pyarray(py))
     }
 }
 
@@ -36,7 +36,7 @@ impl PyExpert {
 
     /// The parameters by name: a number, or a list with one a component.
     #[getter]
-    fn parameters<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+    fn parameters<'py>(&self, py: Python<'py>) -> PyResult<Named<'py>> {
         let parameters = PyDict::new(py);
         for parameter in self.0.expert.parameters() {
             match parameter.values[..] {
@@ -44,12 +44,12 @@ impl PyExpert {
                 _ => parameters.set_item(parameter.name, parameter.values)?,
             }
         }
-        Ok(parameters)
+        Ok(Named::new(parameters))
     }
 
     /// The direction in sphered space.
     #[getter]
-    fn direction<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
+    fn direction<'py>(&self, py: Python<'py>) -> Floats<'py> {
         arrays::vector(py, self.0.direction.clone())
     }
 
@@ -105,27 +105,23 @@ impl PyExpert {
     fn log_density<'py>(
         &self,
         py: Python<'py>,
-        z: PyReadonlyArrayDyn<'py, f64>,
-    ) -> Bound<'py, PyArrayDyn<f64>> {
-        Self::map(py, &z, |z| self.0.expert.ln_density(z))
+        z: Argument<PyReadonlyArrayDyn<'py, f64>>,
+    ) -> Floats<'py> {
+        Self::map(py, &z.0, |z| self.0.expert.ln_density(z))
     }
 
     /// P(Z ≤ z) of an array of projections.
-    fn cdf<'py>(
-        &self,
-        py: Python<'py>,
-        z: PyReadonlyArrayDyn<'py, f64>,
-    ) -> Bound<'py, PyArrayDyn<f64>> {
-        Self::map(py, &z, |z| self.0.expert.cdf(z))
+    fn cdf<'py>(&self, py: Python<'py>, z: Argument<PyReadonlyArrayDyn<'py, f64>>) -> Floats<'py> {
+        Self::map(py, &z.0, |z| self.0.expert.cdf(z))
     }
 
     /// The z with P(Z ≤ z) = p, of an array of probabilities.
     fn quantile<'py>(
         &self,
         py: Python<'py>,
-        p: PyReadonlyArrayDyn<'py, f64>,
-    ) -> Bound<'py, PyArrayDyn<f64>> {
-        Self::map(py, &p, |p| {
+        p: Argument<PyReadonlyArrayDyn<'py, f64>>,
+    ) -> Floats<'py> {
+        Self::map(py, &p.0, |p| {
             if p > 0.0 && p < 1.0 {
                 self.0.expert.quantile(p)
             } else if p == 0.0 {
@@ -143,9 +139,9 @@ impl PyExpert {
     fn responsibilities<'py>(
         &self,
         py: Python<'py>,
-        z: PyReadonlyArray1<'py, f64>,
-    ) -> Bound<'py, numpy::PyArray2<f64>> {
-        let z = z.as_array();
+        z: Argument<PyReadonlyArray1<'py, f64>>,
+    ) -> Floats<'py> {
+        let z = z.0.as_array();
         match &self.0.expert {
             Expert::Mixture(mixture) => {
                 let each = z.iter().flat_map(|z| mixture.responsibilities(*z)).collect();

@@ -5,15 +5,16 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2};
+use numpy::{PyArray1, PyArrayMethods, PyReadonlyArray1};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use upoe::{Event, Fit, Rest, Rows, Settings, State, fit_with};
 use upoe_io::{Likelihood, Training};
 
+use crate::arrays::{Argument, Array, Held};
 use crate::errors::Names;
 use crate::model::PyModel;
-use crate::{arrays, errors, threads};
+use crate::{errors, threads};
 
 /// How often Python's thread looks for signals and shows progress.
 const LOOK: Duration = Duration::from_millis(50);
@@ -53,26 +54,26 @@ impl Shared {
 
 /// Rows and optionally their weights, held so that they outlive a fit nobody waits for.
 struct Table {
-    rows: Py<PyArray2<f64>>,
+    rows: Py<PyAny>,
     weights: Option<Py<PyArray1<f64>>>,
 }
 
 /// The same, borrowed.
 struct Borrowed<'py> {
-    rows: PyReadonlyArray2<'py, f64>,
+    rows: Array<'py>,
     weights: Option<PyReadonlyArray1<'py, f64>>,
 }
 
 impl Table {
     fn borrow<'py>(&self, py: Python<'py>) -> PyResult<Borrowed<'py>> {
         let weights = self.weights.as_ref().map(|w| w.bind(py).try_readonly()).transpose()?;
-        Ok(Borrowed { rows: self.rows.bind(py).try_readonly()?, weights })
+        Ok(Borrowed { rows: self.rows.bind(py).extract()?, weights })
     }
 }
 
 impl Borrowed<'_> {
     fn rows(&self, names: Names) -> PyResult<Rows<'_>> {
-        let rows = arrays::rows(&self.rows, names)?;
+        let rows = self.rows.rows(names)?;
         match &self.weights {
             Some(weights) => rows.weighted(weights.as_slice()?).map_err(|e| errors::of(e, names)),
             None => Ok(rows),
@@ -87,18 +88,18 @@ impl Borrowed<'_> {
 #[allow(clippy::too_many_arguments)] // One caller, which names them all.
 pub fn fit(
     py: Python<'_>,
-    x: Py<PyArray2<f64>>,
-    weights: Option<Py<PyArray1<f64>>>,
-    holdout: Option<Py<PyArray2<f64>>>,
-    holdout_weights: Option<Py<PyArray1<f64>>>,
+    x: Held,
+    weights: Option<Argument<Py<PyArray1<f64>>>>,
+    holdout: Option<Held>,
+    holdout_weights: Option<Argument<Py<PyArray1<f64>>>>,
     settings: &str,
     names: Option<Vec<String>>,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<PyModel> {
     let settings = serde_json::from_str(settings)
         .map_err(|error| PyValueError::new_err(format!("settings: {error}")))?;
-    let train = Table { rows: x, weights };
-    let held = holdout.map(|rows| Table { rows, weights: holdout_weights });
+    let train = Table { rows: x.0, weights: weights.map(|w| w.0) };
+    let held = holdout.map(|rows| Table { rows: rows.0, weights: holdout_weights.map(|w| w.0) });
     let shared = Arc::new(Shared::default());
     let (sender, receiver) = channel();
     let seen = Arc::clone(&shared);

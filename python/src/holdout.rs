@@ -1,7 +1,9 @@
 //! Which rows are held out: the same as the `upoe` command holds out.
 
-use numpy::{IntoPyArray, PyArray1};
+use numpy::IntoPyArray;
 use pyo3::prelude::*;
+
+use crate::arrays::Flags;
 
 /// Marks rows to hold out: a share of them at random, or whole groups until the share is
 /// reached. Which ones depends on the seed, the number of rows and the groups alone.
@@ -13,6 +15,6 @@ pub fn held_out(
     groups: Option<Vec<String>>,
     share: f64,
     seed: u64,
-) -> Bound<'_, PyArray1<bool>> {
-    upoe::held_out(rows, share, groups.as_deref(), seed).into_pyarray(py)
+) -> Flags<'_> {
+    Flags::new(upoe::held_out(rows, share, groups.as_deref(), seed).into_pyarray(py))
 }

@@ -2,29 +2,24 @@
 
 use std::path::{Path, PathBuf};
 
-use numpy::{PyArray1, PyArray2, PyArray3, PyReadonlyArray2};
+use numpy::PyReadonlyArray2;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use rayon::prelude::*;
 use upoe::{Explanation, Fit, Model, Notice, Settings};
 use upoe_io::{Container, ModelFile, Training};
 
+use crate::arrays::{self, Argument, Array, Floats};
 use crate::errors::{self, Names};
 use crate::expert::PyExpert;
-use crate::{arrays, threads};
+use crate::threads;
 
 /// A fitted model.
 #[pyclass(frozen, name = "Model", module = "upoe._upoe")]
 pub struct PyModel(ModelFile);
 
-type Parts<'py> = (
-    Bound<'py, PyArray1<f64>>,
-    f64,
-    Bound<'py, PyArray2<f64>>,
-    Bound<'py, PyArray1<f64>>,
-    Bound<'py, PyArray2<f64>>,
-    Option<(Bound<'py, PyArray3<f64>>, Bound<'py, PyArray2<f64>>)>,
-);
+type Parts<'py> =
+    (Floats<'py>, f64, Floats<'py>, Floats<'py>, Floats<'py>, Option<(Floats<'py>, Floats<'py>)>);
 
 impl PyModel {
     /// From a fit; columns without names are called as tables without names call them.
@@ -95,11 +90,11 @@ impl PyModel {
     fn score<'py>(
         &self,
         py: Python<'py>,
-        x: PyReadonlyArray2<'py, f64>,
+        x: Array<'py>,
         sphered: bool,
         threads: Option<usize>,
-    ) -> PyResult<Bound<'py, PyArray1<f64>>> {
-        let rows = arrays::rows(&x, self.names())?;
+    ) -> PyResult<Floats<'py>> {
+        let rows = x.rows(self.names())?;
         let score = || match sphered {
             true => self.model().score_sphered(&rows),
             false => self.model().score(&rows),
@@ -112,10 +107,10 @@ impl PyModel {
     fn transform<'py>(
         &self,
         py: Python<'py>,
-        x: PyReadonlyArray2<'py, f64>,
+        x: Array<'py>,
         threads: Option<usize>,
-    ) -> PyResult<Bound<'py, PyArray2<f64>>> {
-        let rows = arrays::rows(&x, self.names())?;
+    ) -> PyResult<Floats<'py>> {
+        let rows = x.rows(self.names())?;
         let z = py.detach(|| threads::run(threads, || self.model().transform(&rows)));
         let z = z.map_err(|e| errors::of(e, self.names()))?;
         Ok(arrays::shaped(py, z, rows.len(), self.model().experts().len()))
@@ -125,10 +120,10 @@ impl PyModel {
     fn inverse_transform<'py>(
         &self,
         py: Python<'py>,
-        z: PyReadonlyArray2<'py, f64>,
+        z: Argument<PyReadonlyArray2<'py, f64>>,
         threads: Option<usize>,
-    ) -> PyResult<Bound<'py, PyArray2<f64>>> {
-        let z = z.as_array();
+    ) -> PyResult<Floats<'py>> {
+        let z = z.0.as_array();
         let back = || {
             let rows: Vec<Vec<f64>> = z.outer_iter().map(|z| z.to_vec()).collect();
             let rows: upoe::Result<Vec<Vec<f64>>> =
@@ -147,7 +142,7 @@ impl PyModel {
         n: usize,
         seed: u64,
         threads: Option<usize>,
-    ) -> Bound<'py, PyArray2<f64>> {
+    ) -> Floats<'py> {
         let rows = py.detach(|| threads::run(threads, || self.model().sample(n, seed)));
         arrays::matrix(py, rows, self.model().whitening().columns())
     }
@@ -157,15 +152,15 @@ impl PyModel {
     fn explain<'py>(
         &self,
         py: Python<'py>,
-        x: PyReadonlyArray2<'py, f64>,
+        x: Array<'py>,
         split: bool,
         threads: Option<usize>,
     ) -> PyResult<Parts<'py>> {
-        let rows = arrays::rows(&x, self.names())?;
+        let rows = x.rows(self.names())?;
         let explain = || -> upoe::Result<Vec<Explanation>> {
             (0..rows.len())
                 .into_par_iter()
-                .map(|i| self.model().explain(rows.row(i)).map(|e| without(e, split)))
+                .map(|i| self.model().explain(&rows.row(i)).map(|e| without(e, split)))
                 .collect()
         };
         let parts = py.detach(|| threads::run(threads, explain));
@@ -213,14 +208,14 @@ impl PyModel {
 
     /// W A: (J, features).
     #[getter]
-    fn components<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray2<f64>> {
+    fn components<'py>(&self, py: Python<'py>) -> Floats<'py> {
         let loadings = self.model().loadings();
         arrays::shaped(py, loadings.concat(), loadings.len(), self.n_features())
     }
 
     /// A⁺W#: (features, J).
     #[getter]
-    fn mixing<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray2<f64>> {
+    fn mixing<'py>(&self, py: Python<'py>) -> Floats<'py> {
         let (patterns, columns) = (self.model().patterns(), self.n_features());
         let values = (0..columns).flat_map(|i| patterns.iter().map(move |p| p[i])).collect();
         arrays::shaped(py, values, columns, patterns.len())
@@ -228,7 +223,7 @@ impl PyModel {
 
     /// W, in sphered space: (J, dimensions).
     #[getter]
-    fn directions<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray2<f64>> {
+    fn directions<'py>(&self, py: Python<'py>) -> Floats<'py> {
         let directions = self.model().directions();
         let dims = self.model().whitening().dims();
         arrays::shaped(py, directions.concat(), directions.len(), dims)
@@ -236,13 +231,13 @@ impl PyModel {
 
     /// m.
     #[getter]
-    fn mean<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
+    fn mean<'py>(&self, py: Python<'py>) -> Floats<'py> {
         arrays::vector(py, self.model().whitening().mean.clone())
     }
 
     /// A: (dimensions, features).
     #[getter]
-    fn whitening<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray2<f64>> {
+    fn whitening<'py>(&self, py: Python<'py>) -> Floats<'py> {
         let a = &self.model().whitening().matrix;
         let row = |i: usize| (0..a.ncols()).map(move |j| a[(i, j)]);
         let values = (0..a.nrows()).flat_map(row).collect();
@@ -257,7 +252,7 @@ impl PyModel {
 
     /// Mean ln p in sphered space after 0…J experts: (J + 1, 2), training and held-out rows.
     #[getter]
-    fn path<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray2<f64>> {
+    fn path<'py>(&self, py: Python<'py>) -> Floats<'py> {
         let path = &self.0.state.path;
         let values = path.iter().flat_map(|p| [p.train, p.holdout.unwrap_or(f64::NAN)]);
         arrays::matrix(py, values.collect(), 2)

@@ -1,6 +1,9 @@
 """What goes in: arrays without a copy, frames with their names, and what is refused."""
 
+import subprocess
+import sys
 import warnings
+from textwrap import dedent
 
 import numpy as np
 import pandas as pd
@@ -10,7 +13,7 @@ import pytest
 import scipy.sparse
 from numpy.testing import assert_allclose, assert_array_equal
 
-from upoe import NotFittedError, UPoE, UPoEWarning, _validate
+from upoe import NotFittedError, UPoE, UPoEWarning, _arrow, _validate
 
 
 class ArrowOnly:
@@ -57,9 +60,35 @@ def test_frames_keep_their_names(kind, X):
         model.score_samples(pd.DataFrame(X, columns=NAMES[::-1]))
 
 
-def test_pyarrow_alone_reads_a_stream(X):
-    frame = _validate._ArrowFrame(FRAMES["pyarrow"](X))
-    assert_array_equal(_validate._frame_values(frame, NAMES), X)
+def test_streams_of_every_number_missing_cells_and_batches():
+    types = [getattr(pa, f"{kind}{bits}")() for kind in ("int", "uint") for bits in (8, 16, 32, 64)]
+    columns = {str(type_): pa.array([1, None, 3, 4], type_) for type_ in types}
+    columns["float16"] = pa.array(np.array([1, 2, 3, 4], np.float16))
+    columns["float32"] = pa.array([1, None, 3, 4], pa.float32())
+    columns["bool"] = pa.array([True, None, False, True])
+    columns["null"] = pa.nulls(4)
+    whole = pa.table(columns)
+    batches = pa.concat_tables([whole, whole.slice(1, 2)])  # which start within their columns
+    names, values = _arrow.read(ArrowOnly(batches))
+    assert names == list(columns)
+    expected = whole.to_pandas().astype(float).to_numpy()
+    assert_array_equal(values, np.concatenate([expected, expected[1:3]]))
+
+
+def test_streams_that_cannot_be_read(X):
+    for column in (["u", "v"], pa.array(["u", "v"]).dictionary_encode(), pa.array([1, 2], "date32")):
+        with pytest.raises(ValueError, match="Column 'b' is not numeric"):
+            UPoE().fit(ArrowOnly(pa.table({"a": [1.0, 2.0], "b": column})))
+    with pytest.raises(ValueError, match="not of rows with columns"):
+        UPoE().fit(ArrowOnly(pa.chunked_array([[1.0, 2.0]])))
+
+    def broken():
+        yield pa.record_batch({"a": [1.0]})
+        raise RuntimeError("the cable broke")
+
+    reader = pa.RecordBatchReader.from_batches(pa.schema([("a", pa.float64())]), broken())
+    with pytest.raises(OSError, match="the cable broke"):
+        UPoE().fit(reader)
 
 
 @pytest.mark.parametrize("make", [ArrayOnly, np.asfortranarray, np.ndarray.tolist, pd.DataFrame])
@@ -76,12 +105,48 @@ def test_float32_and_integers(X):
     UPoE(n_experts=0).fit((10 * X).astype(int))
 
 
-def test_contiguous_arrays_are_not_copied(X):
+@pytest.mark.parametrize("precision", [np.float64, np.float32])
+def test_contiguous_arrays_are_not_copied(precision, X):
+    X = X.astype(precision)
     rows, names = _validate.table(X, estimator="UPoE")
     assert rows is X and names is None
-    X = X.copy()
     X.flags.writeable = False
     UPoE(n_experts=1).fit(X).score_samples(X)
+
+
+@pytest.mark.parametrize("precision, megabytes", [("float64", 160), ("float32", 80)])
+def test_memory_grows_by_the_sphered_rows_alone(precision, megabytes):
+    """In a process of its own, whose peak is read: a copy of the rows would double the growth."""
+    code = f"""
+        import resource
+        import numpy as np
+        from upoe import UPoE
+
+        def peak():
+            return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+        X = np.random.default_rng(0).standard_normal((400_000, 50), dtype="{precision}")
+        UPoE(n_experts=0).fit(X[:20_000]).score_samples(X[:20_000])
+        before = peak()
+        model = UPoE(n_experts=0, precision="{precision[0]}{precision[5:]}").fit(X)
+        fitted = peak()
+        model.score_samples(X)
+        model.explain(X[:10])
+        print(fitted - before, peak() - fitted)
+    """
+    done = subprocess.run([sys.executable, "-c", dedent(code)], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    fit, score = map(float, done.stdout.split())
+    assert 0.8 * megabytes < fit < 1.3 * megabytes, fit
+    assert score < 0.3 * megabytes, score
+
+
+def test_float32_gives_the_bits_of_the_same_numbers_in_float64(X):
+    single = X.astype(np.float32)
+    a, b = (UPoE(n_experts=1).fit(rows) for rows in (single, single.astype(np.float64)))
+    assert_array_equal(a.components_, b.components_)
+    assert_array_equal(a.score_samples(single), b.score_samples(single.astype(np.float64)))
+    assert_array_equal(a.explain(single).columns, b.explain(single.astype(np.float64)).columns)
 
 
 def test_nullable_frames(X):

@@ -70,7 +70,7 @@ class Density(BaseEstimator):
 
     def _fit(
         self, X: Any, sample_weight: Any, groups: Any = None, **changes: Any
-    ) -> Floats:
+    ) -> _validate.Rows:
         """Fits the model; returns the rows as they were read."""
         settings = {**self._settings(), **changes}
         rows, names = _validate.table(X, estimator=type(self).__name__, min_rows=2)
@@ -153,7 +153,7 @@ class Density(BaseEstimator):
                 "appropriate arguments before using this estimator."
             )
 
-    def _rows(self, X: Any) -> Floats:
+    def _rows(self, X: Any) -> _validate.Rows:
         """Rows to apply the fitted model to."""
         self._check_fitted()
         rows, names = _validate.table(X, estimator=type(self).__name__)
@@ -375,7 +375,7 @@ class Density(BaseEstimator):
 
         return _plots.pairs(self, self._project(self._rows(X)), color, n_experts)
 
-    def _project(self, rows: Floats) -> Floats:
+    def _project(self, rows: _validate.Rows) -> Floats:
         return self._model.transform(rows, self._threads)
 
 

@@ -1,103 +1,225 @@
-"""Compiled parts of upoe."""
+"""
+Compiled parts of upoe.
+"""
 
-import os
-from typing import Any, Callable, final
-
-import numpy as np
+from _typeshed import Incomplete, SupportsGetItem
+from numpy import bool_, float32, float64
 from numpy.typing import NDArray
+from os import PathLike
+from typing import Any, SupportsFloat, SupportsIndex, final
 
-__version__: str
-__all__ = ["Expert", "Model", "__version__", "fit", "held_out"]
-
-_Floats = NDArray[np.float64]
-
-def fit(
-    x: _Floats,
-    weights: _Floats | None,
-    holdout: _Floats | None,
-    holdout_weights: _Floats | None,
-    settings: str,
-    names: list[str] | None,
-    progress: Callable[[int, int, float], object] | None,
-) -> Model: ...
-def held_out(
-    rows: int, groups: list[str] | None, share: float, seed: int
-) -> NDArray[np.bool_]: ...
 @final
 class Expert:
+    """
+    A learned expert: a normalised density of one projection z.
+    """
+    def __reduce__(self, /) -> tuple[Any, tuple[str]]: ...
+    def __repr__(self, /) -> str: ...
+    def cdf(self, /, z: NDArray[float64]) -> NDArray[float64]:
+        """
+        P(Z ≤ z) of an array of projections.
+        """
     @property
-    def kind(self) -> str: ...
+    def converged(self, /) -> bool:
+        """
+        Whether that ended at its tolerance.
+        """
     @property
-    def parameters(self) -> dict[str, Any]: ...
+    def direction(self, /) -> NDArray[float64]:
+        """
+        The direction in sphered space.
+        """
     @property
-    def direction(self) -> _Floats: ...
-    @property
-    def gain(self) -> float: ...
-    @property
-    def p_value(self) -> float | None: ...
-    @property
-    def n_iter(self) -> int: ...
-    @property
-    def converged(self) -> bool: ...
-    @property
-    def mean(self) -> float: ...
-    @property
-    def variance(self) -> float: ...
-    @property
-    def kurtosis(self) -> float: ...
-    @property
-    def entropy(self) -> float: ...
-    def log_density(self, z: _Floats) -> _Floats: ...
-    def cdf(self, z: _Floats) -> _Floats: ...
-    def quantile(self, p: _Floats) -> _Floats: ...
-    def responsibilities(self, z: _Floats) -> _Floats: ...
+    def entropy(self, /) -> float:
+        """
+        The entropy in nats.
+        """
     @staticmethod
-    def from_json(json: str) -> Expert: ...
-    def __reduce__(self) -> tuple[Any, ...]: ...
+    def from_json(json: str) -> Expert:
+        """
+        An expert from what pickle keeps of it.
+        """
+    @property
+    def gain(self, /) -> float:
+        """
+        What it added to the mean ln p of the training rows, in nats: positive is better.
+        """
+    @property
+    def kind(self, /) -> str:
+        """
+        The family: "student-t", "mixture" or "tilt".
+        """
+    @property
+    def kurtosis(self, /) -> float:
+        """
+        The excess kurtosis.
+        """
+    def log_density(self, /, z: NDArray[float64]) -> NDArray[float64]:
+        """
+        ln T(z) of an array of projections.
+        """
+    @property
+    def mean(self, /) -> float:
+        """
+        The mean.
+        """
+    @property
+    def n_iter(self, /) -> int:
+        """
+        Steps its last descent took.
+        """
+    @property
+    def p_value(self, /) -> float | None:
+        """
+        The chance that Gaussian rows would give as large a gain, where the stop rule says.
+        """
+    @property
+    def parameters(self, /) -> dict[str, Any]:
+        """
+        The parameters by name: a number, or a list with one a component.
+        """
+    def quantile(self, /, p: NDArray[float64]) -> NDArray[float64]:
+        """
+        The z with P(Z ≤ z) = p, of an array of probabilities.
+        """
+    def responsibilities(self, /, z: NDArray[float64]) -> NDArray[float64]:
+        """
+        The probability of each component given z: (n, components), one column of ones where
+        the expert is no mixture.
+        """
+    @property
+    def variance(self, /) -> float:
+        """
+        The variance.
+        """
 
 @final
 class Model:
+    """
+    A fitted model.
+    """
+    def __reduce__(self, /) -> tuple[Any, tuple[bytes]]: ...
+    def __repr__(self, /) -> str: ...
+    @property
+    def components(self, /) -> NDArray[float64]:
+        """
+        W A: (J, features).
+        """
+    @property
+    def directions(self, /) -> NDArray[float64]:
+        """
+        W, in sphered space: (J, dimensions).
+        """
+    @property
+    def experts(self, /) -> list[Expert]:
+        """
+        The experts.
+        """
+    def explain(self, /, x: NDArray[float64] | NDArray[float32], split: bool, threads: SupportsIndex | None) -> tuple[NDArray[float64], float, NDArray[float64], NDArray[float64], NDArray[float64], tuple[NDArray[float64], NDArray[float64]] | None]:
+        """
+        The parts of ln p: (log_density, baseline, experts, rest, columns), and with `split`
+        (experts_by_column, rest_by_column).
+        """
+    @property
+    def feature_names(self, /) -> list[str] | None:
+        """
+        The columns' names, where they were given any.
+        """
     @staticmethod
-    def load(path: str | os.PathLike[str]) -> Model: ...
+    def from_bytes(bytes: bytes) -> Model:
+        """
+        A model from the bytes of its file.
+        """
+    def inverse_transform(self, /, z: NDArray[float64], threads: SupportsIndex | None) -> NDArray[float64]:
+        """
+        The rows of highest Gaussian density with these projections.
+        """
     @staticmethod
-    def from_bytes(bytes: bytes) -> Model: ...
-    def save(self, path: str | os.PathLike[str]) -> None: ...
-    def to_bytes(self) -> bytes: ...
-    def __reduce__(self) -> tuple[Any, ...]: ...
-    def score(self, x: _Floats, sphered: bool, threads: int | None) -> _Floats: ...
-    def transform(self, x: _Floats, threads: int | None) -> _Floats: ...
-    def inverse_transform(self, z: _Floats, threads: int | None) -> _Floats: ...
-    def sample(self, n: int, seed: int, threads: int | None) -> _Floats: ...
-    def explain(
-        self, x: _Floats, split: bool, threads: int | None
-    ) -> tuple[
-        _Floats, float, _Floats, _Floats, _Floats, tuple[_Floats, _Floats] | None
-    ]: ...
+    def load(path: str | PathLike[str]) -> Model:
+        """
+        Reads a model file.
+        """
     @property
-    def experts(self) -> list[Expert]: ...
+    def mean(self, /) -> NDArray[float64]:
+        """
+        m.
+        """
     @property
-    def feature_names(self) -> list[str] | None: ...
+    def mixing(self, /) -> NDArray[float64]:
+        """
+        A⁺W#: (features, J).
+        """
     @property
-    def n_features(self) -> int: ...
+    def n_features(self, /) -> int:
+        """
+        The number of columns.
+        """
     @property
-    def components(self) -> _Floats: ...
+    def notices(self, /) -> list[tuple[bool, str]]:
+        """
+        What a user should know: (whether it is about convergence, sentence).
+        """
     @property
-    def mixing(self) -> _Floats: ...
+    def path(self, /) -> NDArray[float64]:
+        """
+        Mean ln p in sphered space after 0…J experts: (J + 1, 2), training and held-out rows.
+        """
     @property
-    def directions(self) -> _Floats: ...
+    def rank(self, /) -> int:
+        """
+        Dimensions of the data that have variance.
+        """
+    def sample(self, /, n: SupportsIndex, seed: SupportsIndex, threads: SupportsIndex | None) -> NDArray[float64]:
+        """
+        `n` rows drawn from the model.
+        """
+    def save(self, /, path: str | PathLike[str]) -> None:
+        """
+        Writes the model file.
+        """
+    def score(self, /, x: NDArray[float64] | NDArray[float32], sphered: bool, threads: SupportsIndex | None) -> NDArray[float64]:
+        """
+        ln p of rows: over their own columns, or in sphered space.
+        """
     @property
-    def mean(self) -> _Floats: ...
+    def settings(self, /) -> str:
+        """
+        What the fit was asked to do, as JSON.
+        """
     @property
-    def whitening(self) -> _Floats: ...
+    def stop(self, /) -> tuple[str, str]:
+        """
+        Why no further expert was added: (word, sentence).
+        """
+    def to_bytes(self, /) -> bytes:
+        """
+        The bytes of the model file.
+        """
     @property
-    def rank(self) -> int: ...
+    def training(self, /) -> str:
+        """
+        What it was trained on, and how well it did, as JSON.
+        """
+    def transform(self, /, x: NDArray[float64] | NDArray[float32], threads: SupportsIndex | None) -> NDArray[float64]:
+        """
+        The projections of rows: (n, J).
+        """
     @property
-    def path(self) -> _Floats: ...
-    @property
-    def stop(self) -> tuple[str, str]: ...
-    @property
-    def notices(self) -> list[tuple[bool, str]]: ...
-    @property
-    def settings(self) -> str: ...
-    @property
-    def training(self) -> str: ...
+    def whitening(self, /) -> NDArray[float64]:
+        """
+        A: (dimensions, features).
+        """
+
+def fit(x: NDArray[float64] | NDArray[float32], weights: NDArray[float64] | None, holdout: NDArray[float64] | NDArray[float32] | None, holdout_weights: NDArray[float64] | None, settings: str, names: SupportsGetItem[int, str] | None, progress: Any | None) -> Model:
+    """
+    Fits a model. `settings` is JSON, `names` the columns' names, and
+    `progress(expert, passes, value)` is called a few times a second.
+    """
+
+def held_out(rows: SupportsIndex, groups: SupportsGetItem[int, str] | None, share: SupportsFloat | SupportsIndex, seed: SupportsIndex) -> NDArray[bool_]:
+    """
+    Marks rows to hold out: a share of them at random, or whole groups until the share is
+    reached. Which ones depends on the seed, the number of rows and the groups alone.
+    """
+
+def __getattr__(name: str) -> Incomplete: ...

@@ -1,4 +1,4 @@
-"""What users pass in, as C-contiguous float64 arrays with the columns' names.
+"""What users pass in, as C-contiguous float arrays with the columns' names.
 
 Errors have scikit-learn's types and words, and name the column where there is one.
 """
@@ -8,18 +8,22 @@ from __future__ import annotations
 import numbers
 import sys
 import warnings
-from typing import Any
+from typing import Any, Union
 
 import numpy as np
 from numpy.typing import NDArray
 
+from . import _arrow
+
 Floats = NDArray[np.float64]
+Rows = Union[NDArray[np.float64], NDArray[np.float32]]
 
 
-def table(X: Any, *, estimator: str, min_rows: int = 1) -> tuple[Floats, list[str] | None]:
+def table(X: Any, *, estimator: str, min_rows: int = 1) -> tuple[Rows, list[str] | None]:
     """The rows of X and the names of its columns, where all of them are text.
 
-    A C-contiguous float64 array comes back as it is; anything else is converted once.
+    A C-contiguous array of float64 or float32 comes back as it is; anything else is converted
+    once.
     """
     if hasattr(X, "toarray") and hasattr(X, "nnz"):
         raise TypeError(
@@ -29,16 +33,18 @@ def table(X: Any, *, estimator: str, min_rows: int = 1) -> tuple[Floats, list[st
     names: list[str] | None = None
     if isinstance(X, np.ndarray):
         array = X
+    elif _is_frame(X):
+        columns = list(X.columns)
+        names = _text_names(columns)
+        array = _frame_values(X, columns)
+    elif _is_stream(X):
+        columns, array = _arrow.read(X)
+        names = _text_names(columns)
     else:
-        frame = _frame(X)
-        if frame is None:
-            array = np.asarray(X)
-        else:
-            columns = list(frame.columns)
-            names = _text_names(columns)
-            array = _frame_values(frame, columns)
+        array = np.asarray(X)
     array = _two_dimensional(array)
-    rows = _floats(array, names)
+    rows = array if array.dtype == np.float32 else _floats(array)
+    rows = np.ascontiguousarray(rows)
     if rows.shape[0] < min_rows:
         raise ValueError(
             f"Found array with {rows.shape[0]} sample(s) (shape={rows.shape}) while a minimum "
@@ -52,46 +58,16 @@ def table(X: Any, *, estimator: str, min_rows: int = 1) -> tuple[Floats, list[st
     return rows, names
 
 
-def _frame(X: Any) -> Any:
-    """X as a pandas or polars frame where it is a table of columns, else None."""
-    for module in ("pandas", "polars"):
-        library = sys.modules.get(module)
-        if library is not None and isinstance(X, library.DataFrame):
-            return X
-    if not hasattr(X, "__arrow_c_stream__") or hasattr(X, "to_numpy") and not _tabular(X):
-        return None
-    for module in ("polars", "pandas", "pyarrow"):
-        try:
-            library = __import__(module)
-        except ImportError:
-            continue
-        if module == "polars":
-            return library.DataFrame(X)
-        if module == "pandas" and hasattr(library.DataFrame, "from_arrow"):
-            return library.DataFrame.from_arrow(X)
-        if module == "pyarrow":
-            return _ArrowFrame(library.table(X))
-    if hasattr(X, "__array__"):
-        return None
-    raise TypeError("An Arrow stream needs pyarrow, polars or pandas 3 to be read: install one.")
+def _is_frame(X: Any) -> bool:
+    """Whether X is a pandas or polars frame."""
+    libraries = (sys.modules.get(name) for name in ("pandas", "polars"))
+    return any(library is not None and isinstance(X, library.DataFrame) for library in libraries)
 
 
-def _tabular(X: Any) -> bool:
-    return hasattr(X, "column_names") or hasattr(X, "columns")
-
-
-class _ArrowFrame:
-    """As much of a frame as is needed of a pyarrow table."""
-
-    def __init__(self, arrow: Any) -> None:
-        self._arrow = arrow
-        self.columns = arrow.column_names
-
-    def __len__(self) -> int:
-        return int(self._arrow.num_rows)
-
-    def __getitem__(self, name: Any) -> Any:
-        return self._arrow.column(self.columns.index(name))
+def _is_stream(X: Any) -> bool:
+    """Whether X is another table of Arrow columns; a single column is an array."""
+    tabular = hasattr(X, "column_names") or hasattr(X, "columns") or not hasattr(X, "to_numpy")
+    return hasattr(X, "__arrow_c_stream__") and tabular
 
 
 def _text_names(columns: list[Any]) -> list[str] | None:
@@ -156,7 +132,7 @@ def _two_dimensional(array: NDArray[Any]) -> NDArray[Any]:
     )
 
 
-def _floats(array: NDArray[Any], names: list[str] | None) -> Floats:
+def _floats(array: NDArray[Any]) -> Floats:
     if array.dtype.kind == "c":
         raise ValueError(f"Complex data not supported\n{array}\n")
     if array.dtype.kind in "mM":
@@ -278,7 +254,7 @@ def threads(n_jobs: Any) -> int | None:
 def projections(Z: Any, count: int, estimator: str) -> Floats:
     """Projections to go back from."""
     array = np.asarray(Z)
-    rows = _floats(_two_dimensional(array), None)
+    rows = _floats(_two_dimensional(array))
     if rows.shape[1] != count:
         raise ValueError(
             f"X has {rows.shape[1]} features, but {estimator} is expecting {count} projections"

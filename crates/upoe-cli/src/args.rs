@@ -16,7 +16,8 @@ pub struct TableArgs {
     /// `-` is CSV on the standard input
     #[arg(value_name = "DATA")]
     pub data: PathBuf,
-    /// Columns to model, by name or position from 1 [default: all that hold numbers]
+    /// Columns to model, by name or position from 1 [default: all that hold numbers]; a name
+    /// with a comma stands in quotes: '"a, b",c'
     #[arg(long, value_name = "A,B", value_delimiter = ',', help_heading = "Columns")]
     pub columns: Vec<String>,
     /// Columns to leave out
@@ -41,9 +42,9 @@ impl TableArgs {
     /// How to read the table for a new model.
     pub fn options(&self) -> ReadOptions {
         ReadOptions {
-            columns: self.columns.clone(),
-            exclude: self.exclude.clone(),
-            keep: self.keep.clone(),
+            columns: names(&self.columns),
+            exclude: names(&self.exclude),
+            keep: names(&self.keep),
             missing: match self.missing.as_str() {
                 "drop" => MissingCells::Drop,
                 _ => MissingCells::Error,
@@ -97,6 +98,27 @@ impl TableArgs {
     }
 }
 
+/// The names in a list that was split at commas: those in quotes are put together again.
+fn names(pieces: &[String]) -> Vec<String> {
+    let mut names: Vec<String> = Vec::new();
+    let mut open = false;
+    for piece in pieces {
+        match names.last_mut() {
+            Some(name) if open => *name += &format!(",{piece}"),
+            _ => names.push(piece.clone()),
+        }
+        open = match open {
+            true => !piece.ends_with('"'),
+            false => piece.starts_with('"') && (piece.len() == 1 || !piece.ends_with('"')),
+        };
+    }
+    let bare = |name: String| match name.strip_prefix('"').and_then(|n| n.strip_suffix('"')) {
+        Some(bare) => bare.to_owned(),
+        None => name,
+    };
+    names.into_iter().map(bare).collect()
+}
+
 /// What every verb understands.
 #[derive(Args)]
 pub struct Common {
@@ -106,7 +128,8 @@ pub struct Common {
     /// No progress, no notices: errors only
     #[arg(long, short, help_heading = "Running")]
     pub quiet: bool,
-    /// The result as JSON; tables become one object a line
+    /// The result as JSON; tables become one object a line, with the text "-inf", "inf" or "NaN"
+    /// where a number is not finite
     #[arg(long, help_heading = "Running")]
     pub json: bool,
 }
@@ -115,8 +138,10 @@ impl Common {
     /// Starts the threads asked for.
     pub fn start(&self) -> Result<(), Failure> {
         let Some(threads) = self.threads else { return Ok(()) };
-        if threads == 0 {
-            return Err(Failure::Usage("--threads 0: at least one thread is needed".into()));
+        if !(1..=1024).contains(&threads) {
+            return Err(Failure::Usage(format!(
+                "--threads {threads}: give a number from 1 to 1024"
+            )));
         }
         rayon::ThreadPoolBuilder::new().num_threads(threads).build_global().map_err(|_| {
             Failure::Message(format!("--threads {threads}: the system would not start that many"))

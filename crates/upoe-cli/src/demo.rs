@@ -64,7 +64,9 @@ impl Demo {
         if self.common.json {
             return print(&format!("{:#}\n", describe::json(&file)));
         }
-        print(&self.show(&file, &table, &z))?;
+        if !self.common.quiet {
+            print(&self.show(&file, &table, &z))?;
+        }
         Progress::new(self.common.quiet).say(&format!(
             "wrote {} in {}",
             wrote.join(", "),

@@ -6,6 +6,7 @@ use upoe::{Notice, Rest};
 use upoe_io::{Likelihood, ModelFile};
 use upoe_report::words;
 
+use crate::output::number;
 use crate::progress::{duration, grouped};
 use crate::table::{TextTable, bold, shown};
 
@@ -64,8 +65,8 @@ pub fn json(file: &ModelFile) -> Value {
         "seconds": training.seconds,
         "experts": experts,
         "path": json!(file.state.path),
-        "log_likelihood": likelihood(&training.log_likelihood),
-        "log_density": likelihood(&training.log_density),
+        "log_likelihood": likelihood(&training.log_likelihood, training.holdout_rows),
+        "log_density": likelihood(&training.log_density, training.holdout_rows),
         "notices": notices(file),
         "settings": json!(file.settings),
         "seed": training.seed,
@@ -82,15 +83,22 @@ pub fn notices(file: &ModelFile) -> Vec<String> {
             let more = if constant.len() > names.len() { ", …" } else { "" };
             format!("{notice}; constant: {}{more}", names.join(", "))
         }
+        Notice::Degenerate { rank, .. } if *rank > 1 => format!(
+            "{notice}; with `--dims {}` or fewer, noise around the subspace gives every row a \
+             density",
+            rank - 1
+        ),
         notice => notice.to_string(),
     };
     file.notices.iter().map(said).collect()
 }
 
-fn likelihood(of: &Likelihood) -> Value {
-    let mut out = json!({ "train": of.train });
-    if let Some(holdout) = of.holdout {
-        out["holdout"] = json!(holdout);
+/// Means; one that is not kept as a number is that of a row with ln p = −∞.
+fn likelihood(of: &Likelihood, holdout_rows: usize) -> Value {
+    let mean = |mean: Option<f64>| number(mean.unwrap_or(f64::NEG_INFINITY));
+    let mut out = json!({ "train": mean(of.train) });
+    if holdout_rows > 0 {
+        out["holdout"] = mean(of.holdout);
         out["holdout_standard_error"] = json!(of.holdout_standard_error);
     }
     out
@@ -200,7 +208,7 @@ pub fn strongest(file: &ModelFile, j: usize, width: usize) -> String {
 
 fn likelihoods(file: &ModelFile) -> Vec<String> {
     let held_out = file.training.holdout_rows > 0;
-    let number = |x: Option<f64>| x.map_or("not finite".into(), |x| format!("{x:.4}"));
+    let number = |x: Option<f64>| x.map_or("-inf".into(), |x| format!("{x:.4}"));
     let held = |x: &Likelihood| match x.holdout_standard_error {
         Some(error) => format!("{} ± {error:.4}", number(x.holdout)),
         None => number(x.holdout),

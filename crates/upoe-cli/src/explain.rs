@@ -10,7 +10,7 @@ use upoe_io::ModelFile;
 
 use crate::args::{Common, TableArgs};
 use crate::failure::{Failure, from_core};
-use crate::output::Output;
+use crate::output::{self, Output};
 use crate::progress::Progress;
 
 /// What each expert and each column adds to a row's ln p
@@ -41,6 +41,7 @@ impl Explain {
     pub fn run(&self) -> Result<(), Failure> {
         self.common.start()?;
         let file = self.table.model(&self.model, self.output.as_deref())?;
+        output::check(self.output.as_deref(), self.common.json)?;
         let progress = Progress::new(self.common.quiet);
         let table = progress.read(&self.table.data, &self.table.options_for(&file.names)?)?;
         progress.stage("explaining");
@@ -56,7 +57,7 @@ impl Explain {
             let numbers: Vec<Vec<f64>> = part
                 .clone()
                 .into_par_iter()
-                .map(|i| file.model.explain(rows.row(i)).map(|parts| numbers(&parts, by_column)))
+                .map(|i| file.model.explain(&rows.row(i)).map(|parts| numbers(&parts, by_column)))
                 .collect::<upoe::Result<_>>()
                 .map_err(failed)?;
             out.write(&table.kept, part, &numbers.concat())?;

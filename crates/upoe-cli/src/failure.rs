@@ -85,15 +85,20 @@ pub fn from_core(error: upoe::Error, table: &Table) -> Failure {
         ),
         upoe::Error::TooFewRows { rows, needed } => format!(
             "{file}: {rows} row(s) to learn from, and at least {needed} are needed; add rows, or \
-             hold fewer out"
+             hold fewer out (rows of weight 0 do not count)"
         ),
         upoe::Error::NoVariance { columns } => format!(
             "{file}: none of the {columns} column(s) ({}) varies, so there is nothing to model; \
              choose others (`--columns`)",
             list(&table.names)
         ),
+        upoe::Error::Spread { column: c, variance } if variance < 1.0 => format!(
+            "{file}: column {} spreads too little for double precision (its variance is \
+             {variance:e}); multiply it by a large number",
+            column(c)
+        ),
         upoe::Error::Spread { column: c, variance } => format!(
-            "{file}: column {} spreads too far (its variance is {variance}); divide it by a large \
+            "{file}: column {} spreads too far (its variance is {variance:e}); divide it by a large \
              number, or take logarithms",
             column(c)
         ),

@@ -27,6 +27,9 @@ pub fn run(args: &FitArgs) -> Result<(), Failure> {
         let text = "--stop holdout: needs rows held out (`--holdout 0.2` or `--holdout-by COLUMN`)";
         return Err(Failure::Usage(text.into()));
     }
+    if args.output.as_ref().is_some_and(|path| path.as_os_str() == "-") {
+        return Err(Failure::Usage("--output -: a model goes to a file; give its name".into()));
+    }
     args.common.start()?;
     for path in args.output.iter().chain(&args.checkpoint) {
         refuse_overwriting(&[&args.table.data], Some(path))?;
@@ -40,7 +43,11 @@ pub fn run(args: &FitArgs) -> Result<(), Failure> {
     options.weights = args.weights.clone();
     options.groups = args.holdout_by.clone();
     let mut table = progress.read(&args.table.data, &options)?;
+    let all = table.rows;
     let held = holdout::split(&mut table, args.holdout, args.seed)?;
+    if let Some(note) = holdout::excess(&table, all, args.holdout) {
+        progress.note(&note);
+    }
     let file = learn(args, settings, &progress, &table, held.as_ref())?;
     progress.clear();
     if let Some(path) = &args.output {

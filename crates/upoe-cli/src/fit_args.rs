@@ -31,7 +31,7 @@ pub struct FitArgs {
 
     /// At most this many experts; auto leaves it to the stop rule
     #[arg(long, default_value = "auto", value_name = "J|auto", value_parser = experts,
-          help_heading = "Model")]
+          allow_negative_numbers = true, help_heading = "Model")]
     pub experts: Auto<usize>,
     /// When to stop: null (an expert must gain more than Gaussian noise would give), train (the
     /// paper's Q < 0), holdout, bic [default: null, or train where --experts is a number]

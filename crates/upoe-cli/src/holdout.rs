@@ -45,6 +45,21 @@ pub fn split(table: &mut Table, share: Option<f64>, seed: u64) -> Result<Option<
     Ok(Some(take(table, &out)))
 }
 
+/// What to say where whole groups are many more rows than were asked for, `all` being the
+/// rows before the split.
+pub fn excess(table: &Table, all: usize, share: Option<f64>) -> Option<String> {
+    let column = &table.groups.as_ref()?.name;
+    let (asked, held) = (share.unwrap_or(DEFAULT_SHARE), all - table.rows);
+    (held as f64 > 1.5 * asked * all as f64).then(|| {
+        format!(
+            "{held} of {all} rows ({:.0} %) are held out where {:.0} % would do, because the groups \
+             of column `{column}` stay whole; a column with smaller groups holds out fewer",
+            100.0 * held as f64 / all as f64,
+            100.0 * asked
+        )
+    })
+}
+
 /// Takes the rows marked out of the table, in order and in place.
 fn take(table: &mut Table, out: &[bool]) -> HeldOut {
     let columns = table.names.len();

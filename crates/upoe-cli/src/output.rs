@@ -4,8 +4,8 @@ use std::io::{BufWriter, Stdout, Write};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use serde_json::{Map, Value};
-use upoe_io::{TableWriter, TextColumn};
+use serde_json::{Map, Number, Value};
+use upoe_io::{TableWriter, TextColumn, is_missing};
 
 use crate::failure::Failure;
 
@@ -14,7 +14,59 @@ pub enum Output {
     /// CSV, or what the file's extension says.
     Table(TableWriter),
     /// One JSON object a line.
-    Json { names: Vec<String>, to: JsonTarget },
+    Json { names: Vec<String>, kept: Vec<Cells>, to: JsonTarget },
+}
+
+/// What the cells of a kept column are in JSON.
+#[derive(Clone, Copy, PartialEq)]
+pub enum Cells {
+    Numbers,
+    Text,
+}
+
+impl Cells {
+    /// Numbers where every cell is one as JSON writes them (007 is not) or is missing.
+    fn of(column: &TextColumn) -> Cells {
+        let fits = |cell: &str| is_missing(cell) || exact(cell).is_some();
+        if column.iter().all(fits) { Cells::Numbers } else { Cells::Text }
+    }
+
+    fn value(self, cell: &str) -> Value {
+        match self {
+            Cells::Numbers => exact(cell).map_or(Value::Null, Value::Number),
+            Cells::Text => cell.into(),
+        }
+    }
+}
+
+/// A number that JSON can hold as it is written, up to zeros at its end.
+fn exact(cell: &str) -> Option<Number> {
+    let number: Number = serde_json::from_str(cell).ok()?;
+    let whole = !cell.contains(['.', 'e', 'E']);
+    (!(whole && number.is_f64())).then_some(number)
+}
+
+/// A number in JSON, which has no word for those that are not finite: they are the text
+/// "-inf", "inf" and "NaN".
+pub fn number(x: f64) -> Value {
+    if x.is_finite() { x.into() } else { x.to_string().into() }
+}
+
+/// Refuses, before any work, a file that the result cannot go to.
+pub fn check(path: Option<&Path>, json: bool) -> Result<(), Failure> {
+    let Some(path) = path.filter(|path| path.as_os_str() != "-") else { return Ok(()) };
+    if !json {
+        return Ok(upoe_io::check_table(path)?);
+    }
+    let extension = path.extension().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
+    if !["", "json", "jsonl", "ndjson", "txt"].contains(&extension.as_str()) {
+        return Err(Failure::Message(format!(
+            "{}: `--json` writes JSON, one object a line; call the file .json or .jsonl, or leave \
+             `--json` out",
+            path.display()
+        )));
+    }
+    Ok(upoe_io::check_writable(path)?)
 }
 
 /// Where JSON goes.
@@ -31,18 +83,22 @@ impl Output {
         kept: &[TextColumn],
         names: &[String],
     ) -> Result<Self, Failure> {
-        let kept: Vec<String> = kept.iter().map(|column| column.name.clone()).collect();
+        if let Some(twice) = kept.iter().find(|column| names.contains(&column.name)) {
+            return Err(Failure::Message(format!(
+                "--keep {}: the result has a column of that name; rename the one in the table",
+                twice.name
+            )));
+        }
         if !json {
+            let kept: Vec<String> = kept.iter().map(|column| column.name.clone()).collect();
             return Ok(Output::Table(TableWriter::create(path, &kept, names)?));
         }
         let to = match path.filter(|path| path.as_os_str() != "-") {
-            Some(path) => {
-                upoe_io::check_writable(path)?;
-                JsonTarget::File(path.to_owned(), Vec::new())
-            }
+            Some(path) => JsonTarget::File(path.to_owned(), Vec::new()),
             None => JsonTarget::Stdout(BufWriter::new(std::io::stdout())),
         };
-        Ok(Output::Json { names: names.to_vec(), to })
+        let kept = kept.iter().map(Cells::of).collect();
+        Ok(Output::Json { names: names.to_vec(), kept, to })
     }
 
     /// Writes these rows of the kept columns, with their numbers row after row.
@@ -54,15 +110,16 @@ impl Output {
     ) -> Result<(), Failure> {
         match self {
             Output::Table(writer) => Ok(writer.write_rows(kept, rows, numbers)?),
-            Output::Json { names, to } => {
+            Output::Json { names, kept: cells, to } => {
                 for (offset, row) in rows.enumerate() {
                     let mut object = Map::new();
-                    for column in kept {
-                        object.insert(column.name.clone(), column.get(row).unwrap_or("").into());
+                    for (column, cells) in kept.iter().zip(&*cells) {
+                        let cell = column.get(row).unwrap_or("");
+                        object.insert(column.name.clone(), cells.value(cell));
                     }
-                    let cells = &numbers[offset * names.len()..][..names.len()];
-                    for (name, number) in names.iter().zip(cells) {
-                        object.insert(name.clone(), Value::from(*number));
+                    let row = &numbers[offset * names.len()..][..names.len()];
+                    for (name, &x) in names.iter().zip(row) {
+                        object.insert(name.clone(), number(x));
                     }
                     let line = format!("{}\n", Value::Object(object));
                     match to {

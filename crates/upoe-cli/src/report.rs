@@ -3,11 +3,13 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use serde_json::json;
 use upoe_io::{ModelFile, Table, TextColumn};
 use upoe_report::{Cells, Estimate, Image, Input, Kept, Scores, Training, build, html};
 
 use crate::args::{Common, TableArgs};
 use crate::failure::{Failure, from_core};
+use crate::output::print;
 use crate::progress::Progress;
 
 /// The page: one HTML file to look at the model and its data
@@ -36,10 +38,23 @@ impl Report {
         self.common.start()?;
         let file = self.table.model(&self.model, Some(&self.output))?;
         upoe_io::check_writable(&self.output)?;
+        if let Some((height, width)) = self.image
+            && height.checked_mul(width) != Some(file.names.len())
+        {
+            return Err(Failure::Message(format!(
+                "--image {height}x{width}: the model has {} columns; give a height and a width whose \
+                 product that is",
+                file.names.len()
+            )));
+        }
         let progress = Progress::new(self.common.quiet);
         let table = progress.read(&self.table.data, &self.table.options_for(&file.names)?)?;
         let page = page(&file, &table, self.image)?;
         upoe_io::write_file(&self.output, page.as_bytes())?;
+        if self.common.json {
+            let page = self.output.display().to_string();
+            return print(&format!("{}\n", json!({ "page": page, "rows": table.rows })));
+        }
         progress.say(&format!("wrote {}", self.output.display()));
         Ok(())
     }
@@ -81,7 +96,7 @@ fn training(file: &ModelFile) -> Training {
             standard_error: l.holdout_standard_error.unwrap_or(f64::NAN),
         }),
     };
-    let settings: Vec<(String, serde_json::Value)> = match serde_json::json!(file.settings) {
+    let settings: Vec<(String, serde_json::Value)> = match json!(file.settings) {
         serde_json::Value::Object(map) => map.into_iter().collect(),
         _ => Vec::new(),
     };

@@ -8,7 +8,7 @@ use upoe_io::ModelFile;
 
 use crate::args::Common;
 use crate::failure::Failure;
-use crate::output::Output;
+use crate::output::{self, Output};
 use crate::progress::{Progress, grouped};
 
 /// New rows, in the data's own units
@@ -22,7 +22,7 @@ pub struct Sample {
     /// The model file
     pub model: PathBuf,
     /// How many rows
-    #[arg(short, long = "rows", value_name = "N")]
+    #[arg(short, long = "rows", value_name = "N", allow_negative_numbers = true)]
     pub n: usize,
     /// Seed of the random numbers
     #[arg(long, default_value_t = 0, value_name = "SEED")]
@@ -40,6 +40,7 @@ impl Sample {
         const BLOCK: usize = 64 * Model::SAMPLE_BLOCK;
         self.common.start()?;
         let file = ModelFile::read(&self.model)?;
+        output::check(self.output.as_deref(), self.common.json)?;
         // Rows on the standard output show the progress themselves.
         let progress = Progress::new(self.common.quiet || self.output.is_none());
         let mut out = Output::create(self.output.as_deref(), self.common.json, &[], &file.names)?;

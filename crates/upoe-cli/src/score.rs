@@ -7,7 +7,7 @@ use upoe::{Model, Rows};
 
 use crate::args::{Common, TableArgs};
 use crate::failure::{Failure, from_core};
-use crate::output::Output;
+use crate::output::{self, Output};
 use crate::progress::Progress;
 
 /// ln p of every row, in nats
@@ -29,7 +29,7 @@ pub struct Score {
     #[arg(long, short, value_name = "FILE")]
     pub output: Option<PathBuf>,
     /// Add the probability of a less probable row, from this many samples
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub tail: Option<usize>,
     /// Seed of the samples for --tail
     #[arg(long, default_value_t = 0, value_name = "SEED")]
@@ -42,10 +42,13 @@ impl Score {
     /// Reads, scores, writes.
     pub fn run(&self) -> Result<(), Failure> {
         self.common.start()?;
-        if self.tail == Some(0) {
-            return Err(Failure::Usage("--tail 0: at least one sample is needed".into()));
+        const MOST: usize = 100_000_000; // their scores are held in memory
+        if let Some(tail) = self.tail.filter(|tail| !(1..=MOST).contains(tail)) {
+            let text = format!("--tail {tail}: give a number of samples from 1 to {MOST}");
+            return Err(Failure::Usage(text));
         }
         let file = self.table.model(&self.model, self.output.as_deref())?;
+        output::check(self.output.as_deref(), self.common.json)?;
         let progress = Progress::new(self.common.quiet);
         let table = progress.read(&self.table.data, &self.table.options_for(&file.names)?)?;
         progress.stage("scoring");

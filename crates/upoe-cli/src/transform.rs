@@ -7,7 +7,7 @@ use upoe::Rows;
 
 use crate::args::{Common, TableArgs};
 use crate::failure::{Failure, from_core};
-use crate::output::Output;
+use crate::output::{self, Output};
 use crate::progress::Progress;
 
 /// The projections z of every row on the learned directions
@@ -32,6 +32,7 @@ impl Transform {
     pub fn run(&self) -> Result<(), Failure> {
         self.common.start()?;
         let file = self.table.model(&self.model, self.output.as_deref())?;
+        output::check(self.output.as_deref(), self.common.json)?;
         let experts = file.model.experts().len();
         if experts == 0 {
             return Err(Failure::Message(format!(

@@ -13,6 +13,8 @@ pub struct Watch<'a> {
     most: Option<usize>,
     /// Experts there were at the start, and when that was.
     first: usize,
+    /// Experts of which was told.
+    told: usize,
     start: Instant,
     expert_start: Instant,
     said: Instant,
@@ -25,7 +27,8 @@ impl<'a> Watch<'a> {
     pub fn new(progress: &'a Progress, most: Option<usize>, state: &State) -> Self {
         let now = Instant::now();
         let (first, total) = (state.experts.len(), state.experts.iter().map(|e| e.q).sum());
-        Watch { progress, most, first, start: now, expert_start: now, said: now, passes: 0, total }
+        let (start, expert_start, said) = (now, now, now);
+        Watch { progress, most, first, told: first, start, expert_start, said, passes: 0, total }
     }
 
     /// Says what there is to say about an event.
@@ -50,20 +53,22 @@ impl<'a> Watch<'a> {
                 }
             }
             Event::Learned(state) => {
-                let (Some(learned), j) = (state.experts.last(), state.experts.len()) else {
-                    return;
-                };
                 self.total = state.experts.iter().map(|e| e.q).sum();
-                let p =
-                    learned.p_value.map_or(String::new(), |p| format!(", p {}", probability(p)));
-                self.progress.say(&format!(
-                    "expert {}: Q {:.4}{p}, {}, {} passes in {}",
-                    self.of(j - 1),
-                    learned.q,
-                    learned.expert.family().name(),
-                    self.passes,
-                    duration(self.expert_start.elapsed().as_secs_f64()),
-                ));
+                let spent = duration(self.expert_start.elapsed().as_secs_f64());
+                let new = state.experts.iter().enumerate().skip(self.told);
+                let together = if new.len() > 1 { " for all" } else { "" };
+                for (j, learned) in new {
+                    let p = learned.p_value.map(|p| format!(", p {}", probability(p)));
+                    self.progress.say(&format!(
+                        "expert {}: Q {:.4}{}, {}, {} passes in {spent}{together}",
+                        self.of(j),
+                        learned.q,
+                        p.unwrap_or_default(),
+                        learned.expert.family().name(),
+                        self.passes,
+                    ));
+                }
+                self.told = state.experts.len();
                 (self.passes, self.expert_start) = (0, Instant::now());
             }
             _ => {}

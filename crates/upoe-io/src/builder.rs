@@ -1,9 +1,9 @@
 //! Collects the cells of a table and applies the rules on what a column may hold.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use crate::error::{Error, Place, Result, excerpt};
-use crate::select::{MissingCells, Plan, ReadOptions};
+use crate::error::{Error, Place, Result, Role, excerpt};
+use crate::select::{Header, MissingCells, Plan, ReadOptions};
 use crate::table::{Notice, Table};
 use crate::text::{TextColumn, format_number};
 
@@ -22,6 +22,9 @@ pub(crate) struct Builder<'a> {
     pub file: &'a Path,
     pub plan: Plan,
     missing: MissingCells,
+    role: Role,
+    /// The first line was taken for data because it holds a number.
+    guessed: bool,
     /// Row-major cells of the slots in `stored`.
     pub values: Vec<f64>,
     /// Slots whose cells are stored.
@@ -40,6 +43,8 @@ impl<'a> Builder<'a> {
         Builder {
             file,
             missing: options.missing,
+            role: if options.model_columns.is_some() { Role::Needed } else { Role::Modelled },
+            guessed: options.header == Header::Auto && !plan.named,
             values: Vec::new(),
             stored: (0..plan.modelled.len()).collect(),
             unstored: Vec::new(),
@@ -69,9 +74,13 @@ impl<'a> Builder<'a> {
         if value.is_nan() {
             return self.missing(slot, place);
         }
-        let (file, column) = (self.file.to_owned(), self.column(slot));
+        let (file, column, role) = (self.file.to_owned(), self.column(slot), self.role);
         if let Some((place, text)) = self.scans[slot].first_text.take() {
-            return Err(Error::MixedColumn { file, place, column, text });
+            return Err(if self.guessed && place.row == 1 {
+                Error::MixedHeader { file, column: self.plan.modelled[slot] + 1, text }
+            } else {
+                mixed(file, place, column, text, role)
+            });
         }
         if value.is_infinite() {
             let text = if text.is_empty() { format_number(value) } else { excerpt(text) };
@@ -79,7 +88,7 @@ impl<'a> Builder<'a> {
         }
         match self.scans[slot].first_missing {
             Some(place) if self.missing == MissingCells::Error => {
-                Err(Error::MissingCell { file, place, column })
+                Err(Error::MissingCell { file, place, column, role })
             }
             _ => {
                 self.scans[slot].is_number = true;
@@ -91,8 +100,8 @@ impl<'a> Builder<'a> {
     /// Judges a missing cell, which is stored as NaN.
     pub fn missing(&mut self, slot: usize, place: Place) -> Result<f64> {
         if self.scans[slot].is_number && self.missing == MissingCells::Error {
-            let (file, column) = (self.file.to_owned(), self.column(slot));
-            return Err(Error::MissingCell { file, place, column });
+            let (file, column, role) = (self.file.to_owned(), self.column(slot), self.role);
+            return Err(Error::MissingCell { file, place, column, role });
         }
         self.scans[slot].first_missing.get_or_insert(place);
         Ok(f64::NAN)
@@ -102,7 +111,7 @@ impl<'a> Builder<'a> {
     pub fn text(&mut self, slot: usize, place: Place, text: &str) -> Result<f64> {
         let (file, column, text) = (self.file.to_owned(), self.column(slot), excerpt(text));
         if self.scans[slot].is_number {
-            return Err(Error::MixedColumn { file, place, column, text });
+            return Err(mixed(file, place, column, text, self.role));
         }
         self.scans[slot].first_text.get_or_insert((place, text));
         Ok(f64::NAN)
@@ -129,7 +138,7 @@ impl<'a> Builder<'a> {
         let column = self.plan.weights.map(|index| self.plan.names[index].clone());
         let column = column.unwrap_or_default();
         if weight.is_nan() && self.missing == MissingCells::Error {
-            return Err(Error::MissingCell { file, place, column });
+            return Err(Error::MissingCell { file, place, column, role: Role::Weights });
         }
         if weight.is_infinite() {
             let text = if text.is_empty() { format_number(weight) } else { excerpt(text) };
@@ -151,11 +160,14 @@ impl<'a> Builder<'a> {
                 continue;
             }
             let column = self.column(slot);
-            let first_text = self.scans[slot].first_text.take();
+            let (first_text, role) = (self.scans[slot].first_text.take(), self.role);
+            if let Some((place, text)) = first_text.clone().filter(|(_, text)| has_comma(text)) {
+                return Err(Error::DecimalComma { file, place, column, text, role });
+            }
             if self.plan.explicit {
                 return Err(match first_text {
-                    Some((place, text)) => Error::TextColumn { file, column, place, text },
-                    None => Error::EmptyColumn { file, column },
+                    Some((place, text)) => Error::TextColumn { file, column, place, text, role },
+                    None => Error::EmptyColumn { file, column, role },
                 });
             }
             notices.push(match first_text {
@@ -183,12 +195,31 @@ impl<'a> Builder<'a> {
             dropped: Vec::new(),
             notices,
         };
-        table.note_index_columns();
+        if self.role == Role::Modelled {
+            table.note_index_columns();
+        }
         if self.missing == MissingCells::Drop {
             table.drop_missing()?;
         }
         Ok(table)
     }
+}
+
+/// The error of text in a column that has numbers.
+fn mixed(file: PathBuf, place: Place, column: String, text: String, role: Role) -> Error {
+    match has_comma(&text) {
+        true => Error::DecimalComma { file, place, column, text, role },
+        false => Error::MixedColumn { file, place, column, text, role },
+    }
+}
+
+/// Whether text looks like a number with a comma in it: `1,5`, `-1.234,5`, `1,000`.
+fn has_comma(text: &str) -> bool {
+    let digits = text.trim().trim_start_matches(['-', '+']);
+    digits.contains(',')
+        && digits.starts_with(|c: char| c.is_ascii_digit())
+        && digits.ends_with(|c: char| c.is_ascii_digit())
+        && digits.chars().all(|c| c.is_ascii_digit() || matches!(c, ',' | '.'))
 }
 
 /// Removes, in place, the columns of row-major `values` that are marked.

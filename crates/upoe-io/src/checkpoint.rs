@@ -98,18 +98,16 @@ pub fn fingerprint(names: &[String], rows: &Rows, holdout: Option<&Rows>) -> Str
         hasher.update((name.len() as u64).to_le_bytes());
         hasher.update(name);
     }
-    let mut add = |numbers: &[f64]| {
-        hasher.update((numbers.len() as u64).to_le_bytes());
-        let mut buffer = Vec::with_capacity(1 << 15);
-        for block in numbers.chunks(1 << 12) {
-            buffer.clear();
-            block.iter().for_each(|x| buffer.extend_from_slice(&x.to_le_bytes()));
-            hasher.update(&buffer);
-        }
-    };
     for rows in std::iter::once(rows).chain(holdout) {
-        add(rows.values());
-        add(rows.weights().unwrap_or(&[]));
+        hasher.update(((rows.len() * rows.columns()) as u64).to_le_bytes());
+        (0..rows.len()).for_each(|i| hasher.update(bytes(&rows.row(i))));
+        let weights = rows.weights().unwrap_or(&[]);
+        hasher.update((weights.len() as u64).to_le_bytes());
+        weights.chunks(1 << 12).for_each(|block| hasher.update(bytes(block)));
     }
     hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn bytes(numbers: &[f64]) -> Vec<u8> {
+    numbers.iter().flat_map(|x| x.to_le_bytes()).collect()
 }

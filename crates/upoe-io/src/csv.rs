@@ -3,11 +3,12 @@
 use std::path::Path;
 
 use crate::builder::Builder;
-use crate::error::{Error, Place, Result};
+use crate::error::{Error, Place, Result, Role};
 use crate::input::{Input, Progress, Source, report};
 use crate::records::Records;
 use crate::select::{Header, Plan, ReadOptions};
-use crate::table::Table;
+use crate::table::{Notice, Table};
+use crate::text::is_missing;
 
 /// What a cell holds.
 enum Cell {
@@ -20,8 +21,7 @@ enum Cell {
 #[cold]
 fn classify(bytes: &[u8]) -> Cell {
     let bytes = bytes.trim_ascii();
-    let missing = ["", "NA", "N/A", "null", "nan"];
-    if missing.iter().any(|word| bytes.eq_ignore_ascii_case(word.as_bytes())) {
+    if is_missing(bytes) {
         return Cell::Missing;
     }
     match fast_float2::parse::<f64, _>(bytes) {
@@ -51,17 +51,20 @@ pub(crate) fn read(
         return Err(Error::UnclosedQuote { file, place });
     }
     let columns = records.len();
-    let numeric = |index| matches!(classify(records.get(index)), Cell::Number(_));
+    let first = numbers(&records);
     let has_header = match options.header {
-        Header::Auto => !(0..columns).any(numeric),
+        Header::Auto => first.is_empty() || names_all(&records, options.model_columns.as_deref()),
         Header::Yes => true,
         Header::No => false,
     };
-    let plan = if has_header {
+    let mut plan = if has_header {
         Plan::named(&file, names(&file, &records)?, options)?
     } else {
         Plan::unnamed(&file, columns, options)?
     };
+    if !has_header && options.header == Header::Auto && are_labels(&first) {
+        plan.notices.push(Notice::NumericHeader { first: first[0], last: first[first.len() - 1] });
+    }
     if has_header && !records.advance().map_err(io)? {
         return Err(Error::HeaderOnly { file });
     }
@@ -91,11 +94,48 @@ pub(crate) fn read(
     rows.builder.finish(rows.count as usize)
 }
 
-/// The separator: tabs or semicolons where the first line has them and no comma.
+/// The numbers in a record.
+fn numbers(records: &Records<Source>) -> Vec<f64> {
+    let number = |index| match classify(records.get(index)) {
+        Cell::Number(value) => Some(value),
+        _ => None,
+    };
+    (0..records.len()).filter_map(number).collect()
+}
+
+/// Whether a record holds the names of all columns of a model.
+fn names_all(records: &Records<Source>, model: Option<&[String]>) -> bool {
+    let holds = |name: &String| {
+        (0..records.len()).any(|index| records.get(index).trim_ascii() == name.as_bytes())
+    };
+    model.is_some_and(|model| model.iter().all(holds))
+}
+
+/// Whether the numbers of a first line may be names: whole, rising, and evenly so or years.
+fn are_labels(first: &[f64]) -> bool {
+    let steps: Vec<f64> = first.windows(2).map(|pair| pair[1] - pair[0]).collect();
+    let even = steps.iter().all(|step| *step == steps[0]);
+    let years = first.iter().all(|label| (1700.0..2200.0).contains(label));
+    first.iter().all(|label| label.fract() == 0.0)
+        && steps.iter().all(|step| *step > 0.0)
+        && match steps[..] {
+            [] => false,
+            [step] => step == 1.0 || years,
+            _ => even || years,
+        }
+}
+
+/// The separator: tabs or semicolons where the first line has them and no comma, but for
+/// decimal ones.
 fn delimiter(first_line: &[u8], tabs: bool) -> u8 {
     let has = |byte| first_line.contains(&byte);
+    let number = |cell: &[u8]| {
+        let mut parts = cell.trim_ascii().splitn(2, |&byte| byte == b',');
+        parts.all(|part| fast_float2::parse::<f64, _>(part).is_ok())
+    };
     match () {
         () if tabs => b'\t',
+        () if has(b';') && first_line.split(|&byte| byte == b';').all(number) => b';',
         () if has(b',') => b',',
         () if has(b'\t') => b'\t',
         () if has(b';') => b';',
@@ -184,8 +224,8 @@ impl<'a> Rows<'a> {
                 Cell::Missing => self.builder.weight(place, f64::NAN, text)?,
                 Cell::Text => {
                     let (file, text) = (self.builder.file.to_owned(), crate::error::excerpt(text));
-                    let column = self.builder.plan.names[column].clone();
-                    return Err(Error::TextColumn { file, column, place, text });
+                    let (column, role) = (self.builder.plan.names[column].clone(), Role::Weights);
+                    return Err(Error::TextColumn { file, column, place, text, role });
                 }
             }
         }

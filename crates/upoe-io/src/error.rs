@@ -54,8 +54,58 @@ impl fmt::Display for WantedColumn {
     }
 }
 
+/// What a column is read for: it decides what can be done about a bad cell.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Role {
+    /// To be modelled, and it could be left out.
+    Modelled,
+    /// A model needs it.
+    Needed,
+    /// It weighs the rows.
+    Weights,
+}
+
+impl Role {
+    /// The end of a remedy: how to do without the column.
+    fn without(self, column: &str) -> String {
+        match self {
+            Role::Modelled => format!(", or leave the column out (`--exclude {column}`)"),
+            Role::Needed => "; the model needs the column".into(),
+            Role::Weights => ", or choose another column (`--weights`)".into(),
+        }
+    }
+
+    /// What to do with a column of text.
+    fn instead(self, column: &str) -> String {
+        match self {
+            Role::Modelled => format!(
+                "and cannot be modelled; leave it out, or carry it along (`--keep {column}`)"
+            ),
+            Role::Needed => "where the model needs numbers; correct the table".into(),
+            Role::Weights => {
+                "and weights are numbers; correct it, or choose another column (`--weights`)".into()
+            }
+        }
+    }
+}
+
+/// What may be behind a name that no column has.
+fn hint(named: bool, columns: &[String]) -> &'static str {
+    if !named {
+        "; the file is read as one without a header: if its first line is one, add `--header yes`"
+    } else if columns.iter().any(|column| column.contains(',')) {
+        "; put a name that has a comma in quotes (`--columns '\"a, b\",c'`)"
+    } else {
+        ""
+    }
+}
+
 fn list<T: fmt::Display>(items: &[T]) -> String {
-    let shown: Vec<String> = items.iter().take(8).map(T::to_string).collect();
+    let quoted = |item: &T| match item.to_string() {
+        text if text.contains(',') && !text.starts_with('`') => format!("\"{text}\""),
+        text => text,
+    };
+    let shown: Vec<String> = items.iter().take(8).map(quoted).collect();
     let more = items.len().saturating_sub(shown.len());
     let rest = if more > 0 { format!(" and {more} more") } else { String::new() };
     shown.join(", ") + &rest
@@ -81,11 +131,15 @@ pub enum Error {
     Interrupted,
 
     // The table as a whole
+    #[error("{}: is a model or checkpoint of upoe, not a table; name the data here", file.display())]
+    NotTable { file: PathBuf },
+    #[error("{}: is an archive (an Excel workbook, NPZ or ZIP); save the table in it as CSV, Parquet or NPY", file.display())]
+    Archive { file: PathBuf },
     #[error("{}: is empty; expected a table of numbers", file.display())]
     Empty { file: PathBuf },
     #[error("{}: has a header but no rows", file.display())]
     HeaderOnly { file: PathBuf },
-    #[error("{}: every row has a missing cell, so none is left; exclude the columns that are mostly empty", file.display())]
+    #[error("{}: every row has a missing cell, so none is left; fill some in, or fit without the columns that are mostly empty", file.display())]
     AllRowsDropped { file: PathBuf },
     #[error("{}: no column holds numbers (columns: {}); if the cells are separated by something else than commas or tabs, convert the file", file.display(), list(columns))]
     NoNumericColumns { file: PathBuf, columns: Vec<String> },
@@ -97,14 +151,18 @@ pub enum Error {
     UnclosedQuote { file: PathBuf, place: Place },
 
     // One cell or column
-    #[error("{}: {place}, column `{column}`: `{text}` is not a number, though other cells of the column are; correct it, write NA if it is missing, or leave the column out (`--exclude {column}`)", file.display())]
-    MixedColumn { file: PathBuf, place: Place, column: String, text: String },
-    #[error("{}: column `{column}` is text ({place}: `{text}`) and cannot be modelled; leave it out, or carry it along (`--keep {column}`)", file.display())]
-    TextColumn { file: PathBuf, column: String, place: Place, text: String },
-    #[error("{}: column `{column}` has no values; leave it out (`--exclude {column}`)", file.display())]
-    EmptyColumn { file: PathBuf, column: String },
-    #[error("{}: {place}, column `{column}` is missing; fill it in, leave out such rows (`--missing drop`) or the column (`--exclude {column}`)", file.display())]
-    MissingCell { file: PathBuf, place: Place, column: String },
+    #[error("{}: {place}, column `{column}`: `{text}` is not a number, though other cells of the column are; correct it, write NA if it is missing{}", file.display(), role.without(column))]
+    MixedColumn { file: PathBuf, place: Place, column: String, text: String, role: Role },
+    #[error("{}: the first line has text (`{text}`) where the rows below it have numbers (column {column}); if it holds the names of the columns, say so with `--header yes`, otherwise correct it", file.display())]
+    MixedHeader { file: PathBuf, column: usize, text: String },
+    #[error("{}: {place}, column `{column}`: `{text}` looks like a number with a comma; write decimal points, nothing between thousands, and separate cells by commas or tabs{}", file.display(), role.without(column))]
+    DecimalComma { file: PathBuf, place: Place, column: String, text: String, role: Role },
+    #[error("{}: column `{column}` is text ({place}: `{text}`) {}", file.display(), role.instead(column))]
+    TextColumn { file: PathBuf, column: String, place: Place, text: String, role: Role },
+    #[error("{}: column `{column}` has no values; fill it in{}", file.display(), role.without(column))]
+    EmptyColumn { file: PathBuf, column: String, role: Role },
+    #[error("{}: {place}, column `{column}` is missing; fill it in, leave out such rows (`--missing drop`){}", file.display(), role.without(column))]
+    MissingCell { file: PathBuf, place: Place, column: String, role: Role },
     #[error("{}: {place}, column `{column}`: `{text}` is not a finite number; correct it, or write NA if it is missing", file.display())]
     NonFinite { file: PathBuf, place: Place, column: String, text: String },
     #[error("{}: {place}, column `{column}`: a weight must not be negative, and `{weight}` is", file.display())]
@@ -113,8 +171,10 @@ pub enum Error {
     NotUtf8 { file: PathBuf, place: Place, column: usize },
 
     // Choosing columns
-    #[error("{}: no column {column}; the columns are {}", file.display(), list(columns))]
-    UnknownColumn { file: PathBuf, column: WantedColumn, columns: Vec<String> },
+    #[error("{}: no column {column}; the columns are {}{}", file.display(), list(columns), hint(*named, columns))]
+    UnknownColumn { file: PathBuf, column: WantedColumn, columns: Vec<String>, named: bool },
+    #[error("{}: column `{column}` is named in `--columns` and in `{flag}`: it can be modelled or not, so name it once", file.display())]
+    TwoRoles { file: PathBuf, column: String, flag: &'static str },
     #[error("{}: every column is excluded or has another role; nothing is left to model", file.display())]
     NothingSelected { file: PathBuf },
     #[error("{}: lacks columns the model needs: {}", file.display(), list(missing))]
@@ -151,6 +211,8 @@ pub enum Error {
     BrokenPipe,
     #[error("{}: NPY holds numbers only, so the columns to keep ({}) cannot go there; write CSV or Parquet", file.display(), list(kept))]
     TextInNpy { file: PathBuf, kept: Vec<String> },
+    #[error("{}: tables are not written as `.{extension}`; take .csv, .tsv, .txt (also .csv.gz), .parquet or .npy, or .json with `--json`", file.display())]
+    UnknownFormat { file: PathBuf, extension: String },
     #[error("rows to write do not fit the columns: {what}")]
     RowShape { what: &'static str },
 

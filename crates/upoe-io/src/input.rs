@@ -105,6 +105,12 @@ impl Input {
         if length == 0 {
             return Err(Error::Empty { file });
         }
+        if start.get(8..).is_some_and(|text| text.starts_with(b"{\"__metadata__\"")) {
+            return Err(Error::NotTable { file });
+        }
+        if start.starts_with(b"PK\x03\x04") {
+            return Err(Error::Archive { file });
+        }
         let gzip = start.starts_with(&GZIP);
         let format = format_of(path, start, gzip);
         Ok(Input { file, format, stream, length: Some(length), gzip })

@@ -13,7 +13,7 @@ use ::parquet::schema::types::ColumnDescriptor;
 use half::f16;
 
 use crate::builder::Builder;
-use crate::error::{Error, Place, Result};
+use crate::error::{Error, Place, Result, Role};
 use crate::input::{Bytestream, Input, Progress, report};
 use crate::select::{Plan, ReadOptions};
 use crate::table::Table;
@@ -121,8 +121,8 @@ fn read_group(
         }
         if kind == Kind::Other("nested") {
             let (place, text) = (Place::row(1), "nested".into());
-            let column = plan.names[index].clone();
-            return Err(Error::TextColumn { file, column, place, text });
+            let (column, role) = (plan.names[index].clone(), Role::Modelled);
+            return Err(Error::TextColumn { file, column, place, text, role });
         }
         let chunk = group.metadata().column(index);
         let start = chunk.dictionary_page_offset().unwrap_or(chunk.data_page_offset());
@@ -175,8 +175,8 @@ fn carry(builder: &mut Builder<'_>, index: usize, place: Place, cell: &Cell) -> 
     if builder.plan.weights == Some(index) {
         if let Cell::Text(text) = cell {
             let (file, text) = (builder.file.to_owned(), crate::error::excerpt(text));
-            let column = builder.plan.names[index].clone();
-            return Err(Error::TextColumn { file, column, place, text });
+            let (column, role) = (builder.plan.names[index].clone(), Role::Weights);
+            return Err(Error::TextColumn { file, column, place, text, role });
         }
         builder.weight(place, cell.number(), "")?;
     }

@@ -87,7 +87,7 @@ impl Plan {
     }
 
     fn new(file: &Path, names: Vec<String>, named: bool, options: &ReadOptions) -> Result<Self> {
-        let find = |wanted: &String| find(file, &names, wanted);
+        let find = |wanted: &String| find(file, &names, named, wanted);
         let find_all = |wanted: &[String]| -> Result<Vec<usize>> {
             let mut found = Vec::new();
             for column in wanted {
@@ -115,6 +115,16 @@ impl Plan {
             }
             (0..names.len()).collect()
         };
+        if explicit && options.model_columns.is_none() {
+            let both = |&index: &usize| modelled.contains(&index);
+            let excluded = (0..names.len()).filter(|&index| out[index]).find(both);
+            let kept = kept.iter().copied().find(both);
+            let kept = kept.map(|index| (index, "--keep"));
+            if let Some((index, flag)) = excluded.map(|index| (index, "--exclude")).or(kept) {
+                let (file, column) = (file.to_owned(), names[index].clone());
+                return Err(Error::TwoRoles { file, column, flag });
+            }
+        }
         modelled.retain(|&index| !out[index]);
 
         let mut plan =
@@ -175,7 +185,7 @@ pub(crate) fn match_columns(
     Err(Error::MissingColumns { file, missing })
 }
 
-fn find(file: &Path, names: &[String], column: &str) -> Result<usize> {
+fn find(file: &Path, names: &[String], named: bool, column: &str) -> Result<usize> {
     if let Some(index) = names.iter().position(|name| name == column) {
         return Ok(index);
     }
@@ -185,6 +195,7 @@ fn find(file: &Path, names: &[String], column: &str) -> Result<usize> {
             file: file.to_owned(),
             column: wanted(column, names),
             columns: names.to_vec(),
+            named,
         }),
     }
 }
@@ -250,8 +261,13 @@ mod tests {
         };
         let names = ["id", "w", "x", "y", "g", "z"];
         assert_eq!(plan(&names, &options).unwrap().modelled, [2, 5]);
-        options.columns = strings(&["z", "id", "y"]);
-        assert_eq!(plan(&names, &options).unwrap().modelled, [5, 0]);
+        options.columns = strings(&["z", "g", "w"]);
+        assert_eq!(plan(&names, &options).unwrap().modelled, [5, 4, 1]);
+        for (column, flag) in [("id", "--keep"), ("y", "--exclude")] {
+            options.columns = strings(&["z", column]);
+            let error = plan(&names, &options).unwrap_err().to_string();
+            assert!(error.contains(flag) && error.contains(column), "{error}");
+        }
     }
 
     #[test]

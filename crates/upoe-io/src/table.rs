@@ -10,7 +10,7 @@ use crate::text::TextColumn;
 use crate::{csv, mat, npy, parquet};
 
 /// Something the user should know, though the table could be read.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum Notice {
     /// A column holds no number and was left out.
@@ -30,6 +30,13 @@ pub enum Notice {
         /// The column.
         column: String,
     },
+    /// The first line is read as data, and may be a header.
+    NumericHeader {
+        /// The first number in it.
+        first: f64,
+        /// The last one.
+        last: f64,
+    },
     /// Columns the model does not know were ignored.
     ExtraColumns {
         /// The columns.
@@ -47,7 +54,7 @@ pub enum Notice {
 impl Notice {
     /// Whether this deserves a warning: the result may not be what was meant.
     pub fn is_warning(&self) -> bool {
-        matches!(self, Notice::IndexColumn { .. })
+        matches!(self, Notice::IndexColumn { .. } | Notice::NumericHeader { .. })
     }
 }
 
@@ -64,6 +71,11 @@ impl fmt::Display for Notice {
                 f,
                 "column `{column}` counts 1, 2, 3… and looks like an index; it is modelled: \
                  leave it out with `--exclude {column}` if it is one"
+            ),
+            Notice::NumericHeader { first, last } => write!(
+                f,
+                "the first line ({first} … {last}) is read as data; if it holds the names of \
+                 the columns, say so with `--header yes`, otherwise with `--header no`"
             ),
             Notice::ExtraColumns { columns } => {
                 write!(f, "ignored columns the model does not know: {}", columns.join(", "))

@@ -13,8 +13,8 @@ use crate::write_parquet::ParquetSink;
 
 /// A table being written: text columns first, then numbers.
 ///
-/// The file's extension gives the format: `.tsv`, `.npy`, `.parquet`, and CSV for others;
-/// `.csv.gz` and `.tsv.gz` are compressed. A file appears under its name when
+/// The file's extension gives the format: `.tsv`, `.npy`, `.parquet`, and CSV for `.csv`,
+/// `.txt` and none; `.csv.gz` and `.tsv.gz` are compressed. A file appears under its name when
 /// [`finish`](Self::finish) succeeds, and not at all otherwise.
 pub struct TableWriter {
     file: PathBuf,
@@ -27,6 +27,39 @@ enum Sink {
     Text { writer: TextWriter, separator: u8, line: Vec<u8> },
     Npy { writer: BufWriter<AtomicFile>, rows: u64 },
     Parquet(Box<ParquetSink>),
+}
+
+/// The format that a file's extension asks for.
+enum Format {
+    Text { separator: u8, gzip: bool },
+    Npy,
+    Parquet,
+}
+
+impl Format {
+    fn of(path: &Path) -> Result<Format> {
+        let extension = |path: &Path| {
+            path.extension().unwrap_or_default().to_string_lossy().to_ascii_lowercase()
+        };
+        let gzip = extension(path) == "gz";
+        let plain = if gzip { path.with_extension("") } else { path.to_owned() };
+        match (extension(&plain).as_str(), gzip) {
+            ("" | "csv" | "txt", _) => Ok(Format::Text { separator: b',', gzip }),
+            ("tsv" | "tab", _) => Ok(Format::Text { separator: b'\t', gzip }),
+            ("npy", false) => Ok(Format::Npy),
+            ("parquet" | "pq", false) => Ok(Format::Parquet),
+            (other, gzip) => {
+                let extension = format!("{other}{}", if gzip { ".gz" } else { "" });
+                Err(Error::UnknownFormat { file: path.to_owned(), extension })
+            }
+        }
+    }
+}
+
+/// Whether a table can be written there: an extension that is known, a directory that exists.
+pub fn check_table(path: impl AsRef<Path>) -> Result<()> {
+    Format::of(path.as_ref())?;
+    crate::atomic::check_writable(path)
 }
 
 enum TextWriter {
@@ -59,13 +92,10 @@ impl TableWriter {
         let Some(path) = path.filter(|path| path.as_os_str() != "-") else {
             return TableWriter::csv(Box::new(io::stdout()), "standard output", kept, names);
         };
-        let name = path.to_string_lossy().to_ascii_lowercase();
-        let extension = name.strip_suffix(".gz").unwrap_or(&name).rsplit('.').next();
-        let gzip = name.ends_with(".gz");
         let (file, columns) = (path.to_owned(), names.len());
         let failed = |error| Error::write(path, error);
-        let sink = match extension {
-            Some("npy") if !gzip => {
+        let sink = match Format::of(path)? {
+            Format::Npy => {
                 if !kept.is_empty() {
                     return Err(Error::TextInNpy { file, kept: kept.to_vec() });
                 }
@@ -73,11 +103,8 @@ impl TableWriter {
                 writer.write_all(&npy_header(0, columns)).map_err(failed)?;
                 Sink::Npy { writer, rows: 0 }
             }
-            Some("parquet" | "pq") if !gzip => {
-                Sink::Parquet(Box::new(ParquetSink::create(path, kept, names)?))
-            }
-            extension => {
-                let separator = if matches!(extension, Some("tsv" | "tab")) { b'\t' } else { b',' };
+            Format::Parquet => Sink::Parquet(Box::new(ParquetSink::create(path, kept, names)?)),
+            Format::Text { separator, gzip } => {
                 let writer = BufWriter::with_capacity(1 << 16, AtomicFile::create(path)?);
                 let mut writer = match gzip {
                     true => TextWriter::Gzip(Box::new(GzEncoder::new(writer, Default::default()))),

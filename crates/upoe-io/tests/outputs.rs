@@ -21,7 +21,7 @@ fn every_format_reads_back_to_the_same_bits() {
     let numbers = [0.1, -0.0, 1e300, 5e-324, 1.0 / 3.0, -7.0];
     let cells = ["a,b", "say \"hi\"", "line\nend"];
     let kept = labels(&cells);
-    for name in ["t.csv", "t.tsv", "t.csv.gz", "t.parquet", "t.out"] {
+    for name in ["t.csv", "t.tsv", "t.csv.gz", "t.parquet", "t"] {
         let path = directory.path().join(name);
         let mut writer =
             TableWriter::create(Some(&path), &strings(&["id"]), &strings(&["x", "y z"])).unwrap();

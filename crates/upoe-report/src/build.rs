@@ -179,9 +179,9 @@ fn samples(
     shown: usize,
 ) -> Result<Samples> {
     let (count, columns) = (shown.min(MOST_SAMPLES).min(drawn.len()), drawn.columns());
-    let values = &drawn.values()[..count * columns];
-    let z = model.transform(&upoe::Rows::new(values, columns)?)?;
-    let column = |c: usize| values.iter().skip(c).step_by(columns).copied().collect();
+    let drawn_rows = drawn.slice(0..count);
+    let z = model.transform(&drawn_rows)?;
+    let column = |c: usize| (0..count).map(|i| drawn_rows.row(i)[c]).collect();
     Ok(Samples {
         log_density: drawn_density[..count].iter().copied().collect(),
         projections: by_expert(&z, model.experts().len())

@@ -1,5 +1,7 @@
 //! What can be wrong with data, settings or a model.
 
+use std::borrow::Cow;
+
 use thiserror::Error;
 
 /// Everything the crate can refuse. Rows and columns count from 0.
@@ -49,7 +51,7 @@ pub enum Error {
         columns: usize,
     },
     /// The spread of a column cannot be represented.
-    #[error("column {column} spreads too far (its variance is {variance}): rescale it")]
+    #[error("column {column} spreads too {} (its variance is {variance:e}): rescale it", if *variance > 1.0 { "far" } else { "little" })]
     Spread {
         /// The column, from 0.
         column: usize,
@@ -72,7 +74,7 @@ pub enum Error {
         /// Its value, as text.
         value: String,
         /// What it must satisfy.
-        rule: &'static str,
+        rule: Cow<'static, str>,
     },
     /// A decomposition did not converge; only non-finite input leads here.
     #[error("the {what} did not converge")]
@@ -88,7 +90,7 @@ pub type Result<T> = std::result::Result<T, Error>;
 pub(crate) fn invalid<T>(
     name: &'static str,
     value: impl ToString,
-    rule: &'static str,
+    rule: impl Into<Cow<'static, str>>,
 ) -> Result<T> {
-    Err(Error::InvalidSetting { name, value: value.to_string(), rule })
+    Err(Error::InvalidSetting { name, value: value.to_string(), rule: rule.into() })
 }

@@ -43,7 +43,7 @@
 //! println!("{}", fitted.stop); // why no further expert was added
 //! let model = &fitted.model;
 //! let ln_p = model.score(&rows)?; // how probable is each row, in nats?
-//! let why = model.explain(rows.row(0))?; // which expert and column say so?
+//! let why = model.explain(&rows.row(0))?; // which expert and column say so?
 //! let z = model.transform(&rows)?; // where does it lie along the directions?
 //! let more = model.sample(100, 7); // more rows like these
 //! # assert!(!model.experts().is_empty() && model.experts()[0].negentropy() > 0.1);

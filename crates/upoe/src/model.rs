@@ -189,15 +189,14 @@ impl Model {
     ) -> Result<Vec<T>> {
         self.whitening.check_columns(rows.columns())?;
         rows.check()?;
-        let columns = rows.columns();
         const BLOCK: usize = 1024;
-        let blocks: Vec<Vec<T>> = rows
-            .values()
-            .par_chunks(BLOCK * columns)
-            .map(|values| {
-                let x = self.whitening.sphere(&Rows::new(values, columns)?)?;
+        let blocks: Vec<Vec<T>> = (0..rows.len().div_ceil(BLOCK))
+            .into_par_iter()
+            .map(|block| {
+                let rows = rows.slice(block * BLOCK..((block + 1) * BLOCK).min(rows.len()));
+                let x = self.whitening.sphere(&rows)?;
                 let x = x.chunks_exact(self.whitening.dims());
-                Ok(values.chunks_exact(columns).zip(x).map(|(row, x)| f(row, x)).collect())
+                Ok(x.enumerate().map(|(i, x)| f(&rows.row(i), x)).collect())
             })
             .collect::<Result<_>>()?;
         Ok(blocks.into_iter().flatten().collect())

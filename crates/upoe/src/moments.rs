@@ -1,7 +1,7 @@
 //! Count, mean and scatter of rows: sums that can be merged.
 
 use crate::error::{Error, Result};
-use crate::rows::Rows;
+use crate::rows::{Rows, Values};
 use faer::{Mat, MatRef};
 use rayon::prelude::*;
 
@@ -21,6 +21,9 @@ pub struct Moments {
     pub scatter: Mat<f64>,
 }
 
+/// Deviations below this cannot be squared without losing digits.
+pub(crate) const SMALLEST: f64 = 1e-150;
+
 impl Moments {
     /// Of no rows at all.
     pub fn empty(columns: usize) -> Self {
@@ -36,7 +39,15 @@ impl Moments {
         if count == 0 {
             return Ok(Moments::empty(columns));
         }
-        Self::near(rows.values(), rows.weights(), count, mean(rows))
+        let (near, weights) = (mean(rows), rows.weights());
+        let out = match rows.values() {
+            Values::Double(x) => Self::near(x, weights, count, near),
+            Values::Single(x) => Self::near(x, weights, count, near),
+        };
+        match (0..columns).find(|&i| !out.scatter[(i, i)].is_finite() || out.is_tiny(i, rows)) {
+            Some(i) => Err(Error::Spread { column: i, variance: out.scatter[(i, i)] / out.weight }),
+            None => Ok(out),
+        }
     }
 
     /// Of rows of any precision with `count` positive weights, whose mean is near `near`.
@@ -45,7 +56,7 @@ impl Moments {
         weights: Option<&[f64]>,
         count: usize,
         near: Vec<f64>,
-    ) -> Result<Self> {
+    ) -> Self {
         let columns = near.len();
         let (weight, first, second) = upoe_kernels::scatter(values, columns, weights, &near);
         let second = MatRef::from_row_major_slice(&second, columns, columns).to_owned();
@@ -54,10 +65,15 @@ impl Moments {
         let rest: Vec<f64> = first.iter().map(|f| f / weight).collect();
         out.subtract(&rest, weight);
         out.mean.iter_mut().zip(&rest).for_each(|(m, r)| *m += r);
-        match (0..columns).find(|&i| !out.scatter[(i, i)].is_finite()) {
-            Some(column) => Err(Error::Spread { column, variance: out.scatter[(column, column)] }),
-            None => Ok(out),
-        }
+        out
+    }
+
+    /// Whether a column varies beyond rounding, but too little to be squared.
+    fn is_tiny(&self, i: usize, rows: &Rows) -> bool {
+        let rounding = 4.0 * f64::EPSILON * self.mean[i].abs();
+        let varies = |row: usize| (rows.row(row)[i] - self.mean[i]).abs() > rounding;
+        self.scatter[(i, i)] <= SMALLEST * SMALLEST * self.weight
+            && (0..rows.len()).any(|row| rows.weight(row) > 0.0 && varies(row))
     }
 
     /// scatter ← scatter − factor · v vᵀ.
@@ -110,7 +126,7 @@ fn mean(rows: &Rows) -> Vec<f64> {
         .map(|range| {
             let (mut mean, mut weight) = (vec![0.0; rows.columns()], 0.0);
             for i in range.filter(|&i| rows.weight(i) > 0.0) {
-                run(&mut mean, &mut weight, rows.row(i), rows.weight(i));
+                run(&mut mean, &mut weight, &rows.row(i), rows.weight(i));
             }
             (mean, weight)
         })

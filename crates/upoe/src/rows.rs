@@ -1,13 +1,32 @@
 //! Rows of numbers with optional weights.
 
 use crate::error::{Error, Result};
+use std::borrow::Cow;
+use std::ops::Range;
 
 /// Borrowed rows: row-major values with `columns` columns, and optionally one weight a row.
 #[derive(Clone, Copy, Debug)]
 pub struct Rows<'a> {
-    values: &'a [f64],
+    values: Values<'a>,
     columns: usize,
     weights: Option<&'a [f64]>,
+}
+
+/// Numbers in double or single precision. Single ones are widened where they are used, so
+/// that both give the same bits and neither is copied.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Values<'a> {
+    Double(&'a [f64]),
+    Single(&'a [f32]),
+}
+
+impl Values<'_> {
+    fn len(&self) -> usize {
+        match self {
+            Values::Double(values) => values.len(),
+            Values::Single(values) => values.len(),
+        }
+    }
 }
 
 impl<'a> Rows<'a> {
@@ -15,10 +34,19 @@ impl<'a> Rows<'a> {
     ///
     /// ```
     /// let rows = upoe::Rows::new(&[1.0, 2.0, 3.0, 4.0], 2)?;
-    /// assert_eq!(rows.row(1), &[3.0, 4.0]);
+    /// assert_eq!(*rows.row(1), [3.0, 4.0]);
     /// # Ok::<(), upoe::Error>(())
     /// ```
     pub fn new(values: &'a [f64], columns: usize) -> Result<Self> {
+        Self::of(Values::Double(values), columns)
+    }
+
+    /// The same, of numbers in single precision.
+    pub fn single(values: &'a [f32], columns: usize) -> Result<Self> {
+        Self::of(Values::Single(values), columns)
+    }
+
+    fn of(values: Values<'a>, columns: usize) -> Result<Self> {
         if columns == 0 {
             return Err(Error::NoVariance { columns: 0 });
         }
@@ -44,7 +72,7 @@ impl<'a> Rows<'a> {
 
     /// Whether there is no row.
     pub fn is_empty(&self) -> bool {
-        self.values.is_empty()
+        self.values.len() == 0
     }
 
     /// How many columns a row has.
@@ -53,7 +81,7 @@ impl<'a> Rows<'a> {
     }
 
     /// All values, row after row.
-    pub fn values(&self) -> &'a [f64] {
+    pub(crate) fn values(&self) -> Values<'a> {
         self.values
     }
 
@@ -62,9 +90,23 @@ impl<'a> Rows<'a> {
         self.weights
     }
 
-    /// Row `i`.
-    pub fn row(&self, i: usize) -> &'a [f64] {
-        &self.values[i * self.columns..(i + 1) * self.columns]
+    /// Row `i`: borrowed, or widened to double precision.
+    pub fn row(&self, i: usize) -> Cow<'a, [f64]> {
+        let cells = i * self.columns..(i + 1) * self.columns;
+        match self.values {
+            Values::Double(values) => Cow::Borrowed(&values[cells]),
+            Values::Single(values) => values[cells].iter().map(|x| f64::from(*x)).collect(),
+        }
+    }
+
+    /// Some of the rows.
+    pub fn slice(&self, rows: Range<usize>) -> Rows<'a> {
+        let cells = rows.start * self.columns..rows.end * self.columns;
+        let values = match self.values {
+            Values::Double(values) => Values::Double(&values[cells]),
+            Values::Single(values) => Values::Single(&values[cells]),
+        };
+        Rows { values, columns: self.columns, weights: self.weights.map(|w| &w[rows]) }
     }
 
     /// The weight of row `i`, 1 where there are no weights.
@@ -74,9 +116,13 @@ impl<'a> Rows<'a> {
 
     /// Refuses NaN, infinities and bad weights.
     pub fn check(&self) -> Result<()> {
-        if let Some(i) = self.values.iter().position(|x| !x.is_finite()) {
+        let bad = match self.values {
+            Values::Double(values) => values.iter().position(|x| !x.is_finite()),
+            Values::Single(values) => values.iter().position(|x| !x.is_finite()),
+        };
+        if let Some(i) = bad {
             let (row, column) = (i / self.columns, i % self.columns);
-            return Err(Error::NonFinite { row, column, value: self.values[i] });
+            return Err(Error::NonFinite { row, column, value: self.row(row)[column] });
         }
         match self.weights.and_then(|w| w.iter().position(|w| !(w.is_finite() && *w >= 0.0))) {
             Some(row) => Err(Error::Weight { row, value: self.weight(row) }),
@@ -98,9 +144,10 @@ impl<'a> Rows<'a> {
     pub fn canonical(&self) -> (Vec<f64>, Option<Vec<f64>>) {
         let mut order: Vec<usize> = (0..self.len()).filter(|&i| self.weight(i) > 0.0).collect();
         let compare = |&a: &usize, &b: &usize| {
-            let cells = self.row(a).iter().zip(self.row(b)).map(|(a, b)| a.total_cmp(b));
+            let (x, y) = (self.row(a), self.row(b));
+            let mut cells = x.iter().zip(&*y).map(|(x, y)| x.total_cmp(y));
             let weights = || self.weight(a).total_cmp(&self.weight(b));
-            cells.into_iter().find(|o| o.is_ne()).unwrap_or_else(weights)
+            cells.find(|o| o.is_ne()).unwrap_or_else(weights)
         };
         order.sort_unstable_by(compare);
         let (mut values, mut weights) = (Vec::with_capacity(self.values.len()), Vec::new());
@@ -111,7 +158,7 @@ impl<'a> Rows<'a> {
                     *weight += self.weight(i);
                 }
                 _ => {
-                    values.extend_from_slice(self.row(i));
+                    values.extend_from_slice(&self.row(i));
                     weights.push(self.weight(i));
                     last = Some(i);
                 }
@@ -123,7 +170,7 @@ impl<'a> Rows<'a> {
 
     /// Copies of the chosen rows and their weights.
     pub fn pick(&self, chosen: &[usize]) -> (Vec<f64>, Option<Vec<f64>>) {
-        let values = chosen.iter().flat_map(|&i| self.row(i)).copied().collect();
+        let values = chosen.iter().flat_map(|&i| self.row(i).into_owned()).collect();
         (values, self.weights.map(|w| chosen.iter().map(|&i| w[i]).collect()))
     }
 }

@@ -1,8 +1,8 @@
 //! Rows to sphered rows and back: x = A (row − m).
 
 use crate::error::{Error, Result, invalid};
-use crate::moments::Moments;
-use crate::rows::Rows;
+use crate::moments::{Moments, SMALLEST};
+use crate::rows::{Rows, Values};
 use faer::{Mat, Side};
 use serde::{Deserialize, Serialize};
 
@@ -107,11 +107,12 @@ impl Whitening {
             _ => {}
         }
         let covariance = moments.covariance();
-        // A column is constant when its deviation is what rounding its mean could leave.
+        // A column is constant when its deviation is what rounding its mean could leave, or
+        // too small to be squared; `Moments::of` refuses those of the latter kind that vary.
         let deviations: Vec<f64> = (0..columns)
             .map(|i| covariance[(i, i)].max(0.0).sqrt())
             .zip(&moments.mean)
-            .map(|(s, m)| if s > 4.0 * f64::EPSILON * m.abs() && s > 1e-150 { s } else { 0.0 })
+            .map(|(s, m)| if s > 4.0 * f64::EPSILON * m.abs() && s > SMALLEST { s } else { 0.0 })
             .collect();
         let varies: Vec<usize> = (0..columns).filter(|&i| deviations[i] > 0.0).collect();
         if varies.is_empty() {
@@ -132,7 +133,8 @@ impl Whitening {
         let kept = match dims {
             Dims::All => rank,
             Dims::Count(n) if n > rank => {
-                return invalid("dims", n, "more dimensions than the data have variance in");
+                let rule = format!("the data have variance in {rank} dimension(s) only");
+                return invalid("dims", n, rule);
             }
             Dims::Count(n) => n,
             Dims::Share(s) => {
@@ -249,7 +251,11 @@ impl Whitening {
 
     /// The same, stored as single or double precision.
     pub(crate) fn sphere_as<T: upoe_kernels::Real>(&self, rows: &Rows) -> Vec<T> {
-        upoe_kernels::affine(rows.values(), self.columns(), &self.mean, &self.flat())
+        let matrix = self.flat();
+        match rows.values() {
+            Values::Double(x) => upoe_kernels::affine(x, self.columns(), &self.mean, &matrix),
+            Values::Single(x) => upoe_kernels::affine(x, self.columns(), &self.mean, &matrix),
+        }
     }
 
     /// A, row after row.

@@ -29,7 +29,7 @@ fn scoring_refuses_what_is_not_finite() {
     for error in [model.score(&bad).unwrap_err(), model.transform(&bad).unwrap_err()] {
         assert!(matches!(error, Error::NonFinite { row: 1, column: 1, .. }), "{error}");
     }
-    assert!(model.ln_p(bad.row(1)).is_err() && model.explain(bad.row(1)).is_err());
+    assert!(model.ln_p(&bad.row(1)).is_err() && model.explain(&bad.row(1)).is_err());
 }
 
 #[test]
@@ -258,4 +258,24 @@ fn tiny_and_extreme_tables_never_panic() {
             }
         }
     }
+}
+
+#[test]
+fn rows_in_single_precision_give_the_bits_of_the_same_rows_in_double() {
+    // Few rows are sorted first, many are read where they lie.
+    for n in [300, 11_000] {
+        let single: Vec<f32> = normals(3 * n, 5).iter().map(|x| x.powi(3) as f32).collect();
+        let double: Vec<f64> = single.iter().map(|x| f64::from(*x)).collect();
+        let weights: Vec<f64> = (0..n).map(|i| 1.0 + (i % 3) as f64).collect();
+        let a = Rows::single(&single, 3).and_then(|rows| rows.weighted(&weights)).expect("rows");
+        let b = Rows::new(&double, 3).and_then(|rows| rows.weighted(&weights)).expect("rows");
+        let settings = Settings { experts: Some(1), starts: Some(2), ..Settings::default() };
+        let (fit_a, fit_b) = (fit(&a, &settings), fit(&b, &settings));
+        let (model_a, model_b) = (fit_a.expect("a fit").model, fit_b.expect("a fit").model);
+        assert_eq!(model_a.directions(), model_b.directions(), "{n} rows");
+        assert_eq!(model_a.score(&a), model_b.score(&b));
+        assert_eq!(model_a.transform(&a.slice(5..9)), model_b.transform(&b.slice(5..9)));
+    }
+    let bad = Rows::single(&[1.0, 2.0, f32::NAN, 4.0], 2).expect("rows").check();
+    assert!(matches!(bad, Err(Error::NonFinite { row: 1, column: 0, .. })), "{bad:?}");
 }

@@ -98,22 +98,27 @@ fn plain_python_scores_a_row() {
         return;
     }
     let guide = include_str!("../../../../docs/model-file.md");
-    let code = guide.split("```python\n").nth(1).unwrap().split("```").next().unwrap();
+    let blocks = guide.split("```python\n").skip(1);
+    let [ten, tilts] =
+        blocks.map(|block| block.split("```").next().unwrap()).collect::<Vec<_>>()[..]
+    else {
+        panic!("two blocks of Python")
+    };
+    assert_eq!(ten.lines().count(), 10);
+    let with_tilts =
+        ten.replace("x = ", &format!("{tilts}x = ")).replace("sum(ln_t(", "sum(ln_expert(");
     let place = Place::new();
-    place.write("score.py", code);
     place.write("rows.csv", "FL,RW,CL,CW,BD\n8.1,6.7,16.1,19,7\n30,5,20,50,9\n15,12,32,36,14\n");
-    for flags in ["--family student-t", "--family mixture", "--family tilt", ""] {
-        let mut args = vec![
-            "fit",
-            "crabs.csv",
-            "-o",
-            "m.upoe",
-            "--columns",
-            "FL,RW,CL,CW,BD",
-            "--experts",
-            "3",
-        ];
-        args.extend(flags.split_whitespace());
+    for (flags, code) in [
+        ("--experts 0", ten),
+        ("--experts 3 --family student-t", ten),
+        ("--experts 3 --family mixture", ten),
+        ("--experts 3 --family tilt", with_tilts.as_str()),
+        ("--experts 3", with_tilts.as_str()),
+    ] {
+        place.write("score.py", code);
+        let mut args = vec!["fit", "crabs.csv", "-o", "m.upoe", "--columns", "FL,RW,CL,CW,BD"];
+        args.extend(flags.split(' '));
         place.run(&args).ok();
         let (_, scores) = place.run(&["score", "m.upoe", "rows.csv"]).ok().table();
         for (line, score) in place.read("rows.csv").lines().skip(1).zip(scores) {

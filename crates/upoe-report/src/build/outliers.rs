@@ -39,7 +39,7 @@ pub(super) fn outliers(
             let ln_p = log_density[row];
             let below = drawn.partition_point(|d| *d < ln_p);
             let Explanation { baseline, experts, rest, experts_by_column, rest_by_column, .. } =
-                input.model.explain(values)?;
+                input.model.explain(&values)?;
             let column = |c: usize| {
                 experts_by_column.iter().map(|by| by[c]).sum::<f64>() + rest_by_column[c]
             };
@@ -49,7 +49,7 @@ pub(super) fn outliers(
                 position: shown.partition_point(|&s| s < row),
                 log_density: ln_p,
                 tail: Some((below + 1) as f64 / (drawn.len() + 1) as f64),
-                note: (ln_p == f64::NEG_INFINITY).then(|| outside(input, values)),
+                note: (ln_p == f64::NEG_INFINITY).then(|| outside(input, &values)),
                 baseline,
                 experts,
                 rest,

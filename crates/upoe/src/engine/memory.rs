@@ -84,9 +84,8 @@ impl<T: Real> Engine for Memory<T> {
     fn moments(&self) -> Moments {
         let positive = |w: &Vec<f64>| w.iter().filter(|w| **w > 0.0).count();
         let count = self.weights.as_ref().map_or(self.rows(), positive);
-        // Sphered rows lie about the origin, and they came in finite.
+        // Sphered rows lie about the origin.
         Moments::near(&self.rows, self.weights.as_deref(), count, vec![0.0; self.dims])
-            .unwrap_or_else(|_| Moments::empty(self.dims))
     }
 
     fn sums(&self, candidates: &[Candidate]) -> Vec<Sums> {

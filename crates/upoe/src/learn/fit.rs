@@ -26,7 +26,7 @@ pub enum Event<'a> {
         /// What is learned already, where joint learning does not change it.
         state: &'a State,
     },
-    /// An expert is learned.
+    /// An expert is learned, or all of them at once.
     Learned(&'a State),
 }
 
@@ -224,6 +224,7 @@ fn learn(context: &mut Context, state: &mut State) -> Result<StopReason> {
         ParallelStart::Random => {
             let stop = joint::from_random(context, state)?;
             renumber(context, state)?;
+            context.learned(state);
             return Ok(stop);
         }
         _ => grow(context, state)?,
