@@ -66,6 +66,7 @@ mod model;
 mod moments;
 pub mod random;
 mod rows;
+mod score;
 mod whitening;
 
 pub use error::{Error, Result};

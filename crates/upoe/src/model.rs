@@ -10,6 +10,7 @@ use rand::RngExt;
 use rand_distr::StandardNormal;
 use rayon::prelude::*;
 use std::ops::Range;
+use std::sync::OnceLock;
 
 const LN_TAU: f64 = 1.837_877_066_409_345_5;
 
@@ -26,6 +27,8 @@ pub struct Model {
     /// W# = Wᵀ(WWᵀ)⁻¹: D × J.
     pseudo_inverse: Mat<f64>,
     half_ln_gram: f64,
+    /// What [`Model::axes`] gives, once it is asked for.
+    axes: OnceLock<Vec<f64>>,
 }
 
 /// The parts of one row's ln p.
@@ -67,7 +70,8 @@ impl Model {
             return Err(Error::Shape { what: "entries of a direction", expected: d, got: w.len() });
         }
         let (pseudo_inverse, half_ln_gram) = pseudo_inverse(&directions, d)?;
-        Ok(Model { whitening, directions, experts, pseudo_inverse, half_ln_gram })
+        let axes = OnceLock::new();
+        Ok(Model { whitening, directions, experts, pseudo_inverse, half_ln_gram, axes })
     }
 
     /// The whitening.
@@ -100,6 +104,19 @@ impl Model {
         let d = self.whitening.dims();
         let w = Mat::from_fn(self.directions.len(), d, |j, i| self.directions[j][i]);
         Mat::<f64>::identity(d, d) - &self.pseudo_inverse * w
+    }
+
+    /// The directions, and after them orthonormal axes of what lies outside them: D × D.
+    pub(crate) fn axes(&self) -> &[f64] {
+        self.axes.get_or_init(|| {
+            let (d, j) = (self.whitening.dims(), self.directions.len());
+            let q = match j {
+                0 => Mat::identity(d, d),
+                _ => Mat::from_fn(d, j, |i, k| self.directions[k][i]).qr().compute_Q(),
+            };
+            let outside = (j..d).flat_map(|k| (0..d).map(move |i| (i, k))).map(|at| q[at]);
+            self.directions.iter().flatten().copied().chain(outside).collect()
+        })
     }
 
     /// The model of the first `experts` experts.
@@ -153,16 +170,6 @@ impl Model {
         Ok(self.ln_p_sphered(&x) + self.whitening.ln_jacobian(row, &x))
     }
 
-    /// ln p of many rows over the data's own columns.
-    pub fn score(&self, rows: &Rows) -> Result<Vec<f64>> {
-        self.map_rows(rows, |row, x| self.ln_p_sphered(x) + self.whitening.ln_jacobian(row, x))
-    }
-
-    /// ln p of many rows in sphered space, as the paper reports it.
-    pub fn score_sphered(&self, rows: &Rows) -> Result<Vec<f64>> {
-        self.map_rows(rows, |_, x| self.ln_p_sphered(x))
-    }
-
     /// The projections z of many rows: N × J, row after row.
     pub fn transform(&self, rows: &Rows) -> Result<Vec<f64>> {
         let x = self.whitening.sphere(rows)?;
@@ -180,26 +187,6 @@ impl Model {
             .map(|i| (0..j).map(|k| self.pseudo_inverse[(i, k)] * z[k]).sum())
             .collect();
         Ok(self.whitening.restore(&x))
-    }
-
-    fn map_rows<T: Send>(
-        &self,
-        rows: &Rows,
-        f: impl Fn(&[f64], &[f64]) -> T + Sync,
-    ) -> Result<Vec<T>> {
-        self.whitening.check_columns(rows.columns())?;
-        rows.check()?;
-        const BLOCK: usize = 1024;
-        let blocks: Vec<Vec<T>> = (0..rows.len().div_ceil(BLOCK))
-            .into_par_iter()
-            .map(|block| {
-                let rows = rows.slice(block * BLOCK..((block + 1) * BLOCK).min(rows.len()));
-                let x = self.whitening.sphere(&rows)?;
-                let x = x.chunks_exact(self.whitening.dims());
-                Ok(x.enumerate().map(|(i, x)| f(&rows.row(i), x)).collect())
-            })
-            .collect::<Result<_>>()?;
-        Ok(blocks.into_iter().flatten().collect())
     }
 
     /// `n` sphered rows drawn from the model by (23): x = W# z + P⊥ x′ with z from the experts

@@ -321,3 +321,23 @@ fn explanations_add_up_and_follow_the_gradient() {
         }
     }
 }
+
+#[test]
+fn many_rows_score_as_one_by_one() {
+    for (j, d) in [(0, 3), (1, 6), (3, 3), (3, 6), (3, 17)] {
+        let model = Model::new(plain(d), oblique(j, d, 5), experts()[..j].to_vec()).unwrap();
+        // Near, far, and far along a direction alone, where squares would cancel.
+        let mut values = normals(1500 * d, 6);
+        values[..d].iter_mut().for_each(|x| *x *= 1e6);
+        if let Some(w) = model.directions().first() {
+            values.extend(w.iter().map(|w| 1e7 * w));
+        }
+        let rows = Rows::new(&values, d).unwrap();
+        let sphered = model.score_sphered(&rows).unwrap();
+        for (i, (fast, also)) in model.score(&rows).unwrap().into_iter().zip(sphered).enumerate() {
+            let slow = model.ln_p(&rows.row(i)).unwrap();
+            assert!((fast - slow).abs() <= 1e-11 * slow.abs().max(10.0), "{i} {fast} {slow}");
+            assert!((also - slow).abs() <= 1e-11 * slow.abs().max(10.0), "{i} {also} {slow}");
+        }
+    }
+}
