@@ -40,9 +40,10 @@ pub(crate) fn scatter_on<T: Real>(
     assert!(weights.is_none_or(|w| w.len() == n), "a weight a row");
 
     // A column of ones beside the others gives the first moments and the count with the
-    // second moments. Few leaves, since each has a matrix of its own.
+    // second moments. Few leaves, since each has a matrix of its own: about 32 MB of them.
     let (size, stride, wide) = (rows_at_once(cols), padded(cols + 1), cols + 1);
-    let leaf_rows = n.div_ceil(16).next_multiple_of(size).max(size);
+    let leaves = ((32 << 20) / (wide * stride * size_of::<f64>())).clamp(2, 16);
+    let leaf_rows = n.div_ceil(leaves).next_multiple_of(size).max(size);
     let leaf = |i: usize| {
         let mut sums = Aligned::<f64>::new(wide * stride);
         let mut x = Aligned::<f64>::new(size * stride);
