@@ -9,7 +9,7 @@ pub struct Labels<'a> {
     pub title: &'a str,
     /// Below it, with the unit.
     pub x: &'a str,
-    /// Left of it, with the unit.
+    /// Left of it, with the unit; where it is empty there is no scale either.
     pub y: &'a str,
 }
 
@@ -46,7 +46,7 @@ impl Axes {
         }
         let (marks, places) = ticks(y, (size.1 / 40.0).clamp(2.0, 8.0));
         let mut widest = 0.0_f64;
-        for at in marks {
+        for at in marks.into_iter().filter(|_| !labels.y.is_empty()) {
             let (py, text) = (axes.at(x.0, at).1, number(at, places));
             figure.line(&[(left, py), (right, py)], thin);
             figure.line(&[(left - 3.5, py), (left, py)], Ink::solid(Colour::INK, 0.8));
