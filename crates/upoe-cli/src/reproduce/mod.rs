@@ -2,6 +2,7 @@
 
 mod crabs;
 mod frey;
+mod images;
 mod marginals;
 mod outlet;
 mod peers;
@@ -29,6 +30,7 @@ pub struct Reproduce {
 enum Experiment {
     Crabs(crabs::Crabs),
     Frey(frey::Frey),
+    Images(Box<images::Images>),
 }
 
 impl Reproduce {
@@ -37,6 +39,7 @@ impl Reproduce {
         match &self.experiment {
             Experiment::Crabs(crabs) => crabs.run(),
             Experiment::Frey(frey) => frey.run(),
+            Experiment::Images(images) => images.run(),
         }
     }
 }

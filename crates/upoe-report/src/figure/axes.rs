@@ -13,7 +13,7 @@ pub struct Labels<'a> {
     pub y: &'a str,
 }
 
-/// A frame on the page with a scale along each side.
+/// A frame on the page with a scale along each side; a scale may run backwards.
 #[derive(Clone, Copy, Debug)]
 pub struct Axes {
     corner: Point,
@@ -69,10 +69,13 @@ impl Axes {
         (self.corner.0 + w * along(x, self.x), self.corner.1 + h * (1.0 - along(y, self.y)))
     }
 
+    fn held(&self, y: f64) -> f64 {
+        y.clamp(self.y.0.min(self.y.1), self.y.0.max(self.y.1))
+    }
+
     /// A line through data; what leaves the frame upwards or downwards is held at its edge.
     pub fn curve(&self, figure: &mut Figure, data: &[(f64, f64)], ink: Ink) {
-        let held = |y: f64| y.clamp(self.y.0, self.y.1);
-        let points: Vec<Point> = data.iter().map(|(x, y)| self.at(*x, held(*y))).collect();
+        let points: Vec<Point> = data.iter().map(|(x, y)| self.at(*x, self.held(*y))).collect();
         figure.line(&points, ink);
     }
 
@@ -89,7 +92,7 @@ impl Axes {
         (mark, size): (Mark, f64),
         colour: Colour,
     ) {
-        let within = |v: f64, (low, high): (f64, f64)| v >= low && v <= high;
+        let within = |v: f64, (a, b): (f64, f64)| v >= a.min(b) && v <= a.max(b);
         for (x, y) in data.iter().filter(|(x, y)| within(*x, self.x) && within(*y, self.y)) {
             figure.mark(self.at(*x, *y), mark, size, colour);
         }
@@ -112,9 +115,8 @@ impl Axes {
 
     /// The area between two curves, as triples of x, lower and upper.
     pub fn band(&self, figure: &mut Figure, data: &[(f64, f64, f64)], colour: Colour) {
-        let held = |y: f64| y.clamp(self.y.0, self.y.1);
-        let lower = data.iter().map(|(x, low, _)| self.at(*x, held(*low)));
-        let upper = data.iter().rev().map(|(x, _, high)| self.at(*x, held(*high)));
+        let lower = data.iter().map(|(x, low, _)| self.at(*x, self.held(*low)));
+        let upper = data.iter().rev().map(|(x, _, high)| self.at(*x, self.held(*high)));
         let points: Vec<Point> = lower.chain(upper).collect();
         figure.area(&points, colour);
     }
@@ -134,7 +136,8 @@ pub fn range(values: impl IntoIterator<Item = f64>) -> (f64, f64) {
 }
 
 /// Round numbers inside a range, about so many, and the decimal places they need.
-fn ticks((low, high): (f64, f64), about: f64) -> (Vec<f64>, usize) {
+fn ticks((a, b): (f64, f64), about: f64) -> (Vec<f64>, usize) {
+    let (low, high) = (a.min(b), a.max(b));
     let rough = (high - low) / about;
     let power = 10_f64.powf(rough.log10().floor());
     let step = [1.0, 2.0, 5.0, 10.0]
@@ -179,5 +182,8 @@ mod tests {
         let axes = Axes::new(&mut figure, (40.0, 10.0), (100.0, 50.0), scales, Labels::default());
         assert_eq!(axes.at(0.0, 1.0), (40.0, 10.0));
         assert_eq!(axes.at(10.0, -1.0), (140.0, 60.0));
+        let scales = ((0.0, 10.0), (1.0, -1.0));
+        let axes = Axes::new(&mut figure, (40.0, 10.0), (100.0, 50.0), scales, Labels::default());
+        assert_eq!((axes.at(0.0, 1.0), axes.held(3.0)), ((40.0, 60.0), 1.0));
     }
 }

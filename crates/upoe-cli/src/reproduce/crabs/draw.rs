@@ -83,10 +83,9 @@ fn scatters(found: &Found) -> Figure {
     let mut figure = Figure::new(if two { 760.0 } else { 470.0 }, 340.0);
     let title = format!("upoe: adjusted Rand index {:.2}", found.rand);
     scatter(&mut figure, (56.0, 28.0), &title, "projection", &found.z, &found.classes);
-    if let Some((borrowed, z)) = &found.fastica {
-        let q = [0, 1].map(|j| signed(borrowed.q[j], 3));
-        let title = format!("FastICA's two best: Q = {}, {}", q[0], q[1]);
-        scatter(&mut figure, (372.0, 28.0), &title, "component", z, &found.classes);
+    if let Some(fastica) = &found.fastica {
+        let title = format!("FastICA's two best: adjusted Rand index {:.2}", fastica.rand);
+        scatter(&mut figure, (372.0, 28.0), &title, "component", &fastica.z, &found.classes);
     }
     let symbols = CLASSES.iter().zip(SYMBOLS);
     let keys: Vec<Key> = symbols.map(|(name, (mark, c))| Key::mark(*name, mark, c)).collect();

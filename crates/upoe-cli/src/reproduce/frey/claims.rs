@@ -31,6 +31,8 @@ pub struct Claims {
     pub least_lead: f64,
     /// At which number that is.
     pub least_lead_at: usize,
+    /// From this number of projections on PAR-TRN is above both others on every split.
+    pub leads_from: usize,
     /// For every pair, at 5, 10, … projections.
     pub differences: Vec<Difference>,
 }
@@ -47,6 +49,7 @@ impl Claims {
         };
         let worst = (2..=MOST).map(|j| (j, lead(j))).min_by(|a, b| a.1.total_cmp(&b.1));
         let (least_lead_at, least_lead) = worst.unwrap_or((0, 0.0));
+        let leads_from = (2..=MOST).rev().find(|j| lead(*j) < 0.0).map_or(2, |j| j + 1);
         let mut differences = Vec::new();
         for (a, b) in PAIRS {
             for (k, j) in (STRIDE..=MOST).step_by(STRIDE).enumerate() {
@@ -68,7 +71,7 @@ impl Claims {
                 });
             }
         }
-        Claims { least_lead, least_lead_at, differences }
+        Claims { least_lead, least_lead_at, leads_from, differences }
     }
 
     /// A difference by its pair and number of projections.
@@ -90,6 +93,7 @@ impl Claims {
         json!({
             "parallel_least_lead_on_train": self.least_lead,
             "parallel_least_lead_at": self.least_lead_at,
+            "parallel_leads_from": self.leads_from,
             "differences": differences.collect::<Vec<_>>(),
         })
     }
