@@ -61,7 +61,7 @@ def likelihood(method, group, train, test):
 
 
 def mixture(x, size, kind, starts=5):
-    model = GaussianMixture(size, covariance_type=kind, n_init=starts, random_state=0, max_iter=500)
+    model = GaussianMixture(size, covariance_type=kind, n_init=starts, random_state=0, max_iter=100)
     return model.fit(x)
 
 
@@ -100,8 +100,8 @@ def frey(arguments):
     train, test = faces[chosen], np.delete(faces, chosen, axis=0)
     mean, matrix = sphering(train, 50)
     x, y = (train - mean) @ matrix.T, (test - mean) @ matrix.T
-    results = mixtures(x, y, {"full": (1, 2, 3, 4, 6), "tied": (2, 5, 10, 20, 40),
-                              "diag": (2, 5, 10, 20, 40), "spherical": (2, 5, 10, 20, 40)})
+    results = mixtures(x, y, {"full": (1, 2, 3, 4, 6), "tied": (5, 20, 40, 80, 160),
+                              "diag": (5, 20, 40, 80, 160), "spherical": (5, 20, 40, 80, 160)})
     return x, [int(i) for i in chosen], fastica(x), results
 
 
@@ -136,9 +136,10 @@ def images(arguments):
     mean, matrix = sphering(train.astype(float), arguments.dims)
     x = ((train - mean) @ matrix.T).astype(np.float32)
     y = ((test - mean) @ matrix.T).astype(np.float32)
-    results = mixtures(x, y, {"spherical": (2, 4, 8), "diag": (2, 4, 8), "full": (2, 4)}, starts=1)
+    directions = fastica(x, max_iter=100, tol=1e-3)
+    results = mixtures(x, y, {"spherical": (2, 4, 8), "diag": (2, 4), "full": (2,)}, starts=1)
     rows = [int(i * 1000000 + t * 1000 + l) for _, i, t, l in places[:500]]
-    return x, rows, fastica(x, max_iter=300, tol=1e-4), results
+    return x, rows, directions, results
 
 
 def main():

@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use upoe::{Dims, Rows, Settings, fit};
 
 use self::faces::{FRAMES, Faces, PIXELS, Split};
-use self::paths::{Curves, LEARNERS, MOST};
+use self::paths::{Curves, LEARNERS, STRIDE};
 use super::marginals::Borrowed;
 use super::outlet::{Outlet, failed};
 use super::peers::{Likelihood, Peers};
@@ -43,6 +43,9 @@ pub struct Frey {
     /// Random splits, and as many by blocks of frames
     #[arg(long, value_name = "N", default_value_t = 1)]
     splits: usize,
+    /// Projections of the largest model, a multiple of 5
+    #[arg(long, value_name = "J", default_value_t = 50)]
+    projections: usize,
     /// The seed of the splits
     #[arg(long, value_name = "N", default_value_t = 0)]
     seed: u64,
@@ -57,7 +60,7 @@ pub struct Frey {
 /// What other models reach on the first split.
 struct Others {
     /// FastICA's directions with Student-t experts, by gain: mean ln p of training and test
-    /// rows in sphered space with 0…50 of them.
+    /// rows in sphered space with 0, 1, … of them.
     fastica: Vec<(f64, f64)>,
     /// The best Gaussian mixture of each kind, in sphered space.
     mixtures: Vec<Likelihood>,
@@ -68,7 +71,7 @@ struct Others {
 struct Pixels {
     /// PPCA by its dimensions.
     ppca: Vec<(usize, Estimate)>,
-    /// Pursuit with 50 experts by its dimensions.
+    /// Pursuit by its dimensions.
     ours: Vec<(usize, Estimate)>,
 }
 
@@ -85,6 +88,11 @@ impl Frey {
     pub fn run(&self) -> Result<(), Failure> {
         if self.splits == 0 {
             return Err(Failure::Usage("--splits 0: at least one split is needed".into()));
+        }
+        let most = self.projections;
+        if most == 0 || most > 50 || !most.is_multiple_of(STRIDE) {
+            let text = format!("--projections {most}: a multiple of 5, up to 50, is needed");
+            return Err(Failure::Usage(text));
         }
         let faces = Faces::read(&self.data)?;
         let embedded = include_str!("../../data/peers-frey.json");
@@ -104,9 +112,9 @@ impl Frey {
         outlet.write("train_rows.txt", (rows.join("\n") + "\n").as_bytes())?;
         let found = Found {
             others: self.others(&faces, &random[0], peers, &outlet)?,
-            random: curves(&faces, &random, &outlet, "random split")?,
-            blocks: curves(&faces, &blocks, &outlet, "split by blocks")?,
-            pixels: pixels(&faces, &random[0], &outlet)?,
+            random: self.curves(&faces, &random, &outlet, "random split")?,
+            blocks: self.curves(&faces, &blocks, &outlet, "split by blocks")?,
+            pixels: self.pixels(&faces, &random[0], &outlet)?,
         };
         outlet.go_on()?;
         outlet.progress.stage("drawing");
@@ -126,7 +134,7 @@ impl Frey {
         let Some(peers) = peers else { return Ok(None) };
         let (train, test) = (faces.pick(&split.train), faces.pick(&split.test));
         let (train, test) = (rows(&train)?, rows(&test)?);
-        let none = Settings { experts: Some(0), ..settings() };
+        let none = Settings { experts: Some(0), ..self.settings() };
         let model = fit(&train, &none).map_err(failed)?.model;
         let x = model.whitening().sphere(&train).map_err(failed)?;
         let numbers: Vec<i64> = split.train.iter().map(|row| *row as i64).collect();
@@ -141,15 +149,79 @@ impl Frey {
             return Ok(None);
         }
         let mixtures = peers.best();
-        let borrowed = Borrowed::fit(&x, peers.fastica, &settings()).map_err(failed)?;
+        let borrowed = Borrowed::fit(&x, peers.fastica, &self.settings()).map_err(failed)?;
         let at = |j: usize| -> upoe::Result<(f64, f64)> {
             let model = borrowed.model(model.whitening(), j)?;
             Ok((mean(&model.score_sphered(&train)?), mean(&model.score_sphered(&test)?)))
         };
         let fastica: upoe::Result<Vec<(f64, f64)>> =
-            (0..=borrowed.q.len()).into_par_iter().map(at).collect();
+            (0..=self.projections).into_par_iter().map(at).collect();
         let made_with = peers.made_with;
         Ok(Some(Others { fastica: fastica.map_err(failed)?, mixtures, made_with }))
+    }
+
+    /// The paper's: 50 dimensions, Student-t experts around 0.
+    fn settings(&self) -> Settings {
+        Settings {
+            experts: Some(self.projections),
+            dims: Dims::Count(50),
+            family: Some(upoe::expert::Family::StudentT),
+            fix_mu: Some(vec![0.0]),
+            tol: 1e-4,
+            ..Settings::default()
+        }
+    }
+
+    /// The curves of every split and learner, side by side.
+    fn curves(
+        &self,
+        faces: &Faces,
+        splits: &[Split],
+        outlet: &Outlet,
+        what: &str,
+    ) -> Result<Vec<Curves>, Failure> {
+        outlet.progress.stage(&format!("learning PAR, SEQ and PP: {} {what}(s)", splits.len()));
+        let tasks: Vec<(usize, usize)> =
+            (0..splits.len()).flat_map(|s| (0..LEARNERS.len()).map(move |l| (s, l))).collect();
+        let paths: Result<Vec<paths::Path>, Failure> = tasks
+            .into_par_iter()
+            .map(|(s, l)| {
+                let (train, test) = (faces.pick(&splits[s].train), faces.pick(&splits[s].test));
+                let settings = Settings { learner: LEARNERS[l].1, ..self.settings() };
+                paths::learn(&rows(&train)?, &rows(&test)?, settings)
+            })
+            .collect();
+        outlet.go_on()?;
+        let mut paths = paths?.into_iter();
+        let curves = splits.iter().map(|split| Curves {
+            paths: paths.by_ref().take(LEARNERS.len()).collect(),
+            test_over_train: split.test.len() as f64 / split.train.len() as f64,
+        });
+        Ok(curves.collect())
+    }
+
+    /// PPCA, which is our model without experts, and pursuit, over all pixels.
+    fn pixels(&self, faces: &Faces, split: &Split, outlet: &Outlet) -> Result<Pixels, Failure> {
+        outlet.progress.stage("measuring densities over all pixels");
+        let (train, test) = (faces.pick(&split.train), faces.pick(&split.test));
+        let (train, test) = (rows(&train)?, rows(&test)?);
+        let score = |dims: usize, experts: usize| -> Result<(usize, Estimate), Failure> {
+            let (dims_of, experts) = (Dims::Count(dims), Some(experts));
+            let settings = Settings { dims: dims_of, experts, ..self.settings() };
+            let model = fit(&train, &settings).map_err(failed)?.model;
+            let scores = model.score(&test).map_err(failed)?;
+            Ok((dims, Estimate::of_series(&scores, claims::BLOCK)))
+        };
+        let each = |list: &[usize], experts| -> Result<Vec<(usize, Estimate)>, Failure> {
+            list.par_iter().map(|dims| score(*dims, experts)).collect()
+        };
+        let ppca = each(&[10, 25, 50, 75, 100, 150, 200, 300, 400], 0)?;
+        let best =
+            ppca.iter().max_by(|a, b| a.1.mean.total_cmp(&b.1.mean)).map_or(50, |best| best.0);
+        let mut dims = vec![50, best];
+        dims.dedup();
+        let ours = each(&dims, self.projections)?;
+        Ok(Pixels { ppca, ours })
     }
 
     fn results(&self, found: &Found, random: &[Split], blocks: &[Split]) -> Value {
@@ -176,76 +248,14 @@ impl Frey {
             "peers_made_with": found.others.as_ref().map(|others| &others.made_with),
             "over_pixels": {
                 "ppca": by_dims(&found.pixels.ppca),
-                "pursuit_50_experts": by_dims(&found.pixels.ours),
+                "pursuit": by_dims(&found.pixels.ours),
             },
         })
     }
 }
 
-/// The paper's: 50 dimensions, Student-t experts around 0.
-fn settings() -> Settings {
-    Settings {
-        experts: Some(MOST),
-        dims: Dims::Count(50),
-        family: Some(upoe::expert::Family::StudentT),
-        fix_mu: Some(vec![0.0]),
-        tol: 1e-4,
-        ..Settings::default()
-    }
-}
-
 fn rows(values: &[f64]) -> Result<Rows<'_>, Failure> {
     Rows::new(values, PIXELS).map_err(failed)
-}
-
-/// The curves of every split and learner, side by side.
-fn curves(
-    faces: &Faces,
-    splits: &[Split],
-    outlet: &Outlet,
-    what: &str,
-) -> Result<Vec<Curves>, Failure> {
-    outlet.progress.stage(&format!("learning PAR, SEQ and PP: {} {what}(s)", splits.len()));
-    let tasks: Vec<(usize, usize)> =
-        (0..splits.len()).flat_map(|s| (0..LEARNERS.len()).map(move |l| (s, l))).collect();
-    let paths: Result<Vec<paths::Path>, Failure> = tasks
-        .into_par_iter()
-        .map(|(s, l)| {
-            let (train, test) = (faces.pick(&splits[s].train), faces.pick(&splits[s].test));
-            let settings = Settings { learner: LEARNERS[l].1, ..settings() };
-            paths::learn(&rows(&train)?, &rows(&test)?, settings)
-        })
-        .collect();
-    outlet.go_on()?;
-    let mut paths = paths?.into_iter();
-    let curves = splits.iter().map(|split| Curves {
-        paths: paths.by_ref().take(LEARNERS.len()).collect(),
-        test_over_train: split.test.len() as f64 / split.train.len() as f64,
-    });
-    Ok(curves.collect())
-}
-
-/// PPCA, which is our model without experts, and pursuit, over all pixels.
-fn pixels(faces: &Faces, split: &Split, outlet: &Outlet) -> Result<Pixels, Failure> {
-    outlet.progress.stage("measuring densities over all pixels");
-    let (train, test) = (faces.pick(&split.train), faces.pick(&split.test));
-    let (train, test) = (rows(&train)?, rows(&test)?);
-    let score = |dims: usize, experts: usize| -> Result<(usize, Estimate), Failure> {
-        let (dims_of, experts) = (Dims::Count(dims), Some(experts));
-        let settings = Settings { dims: dims_of, experts, ..settings() };
-        let model = fit(&train, &settings).map_err(failed)?.model;
-        let scores = model.score(&test).map_err(failed)?;
-        Ok((dims, Estimate::of_series(&scores, claims::BLOCK)))
-    };
-    let each = |list: &[usize], experts| -> Result<Vec<(usize, Estimate)>, Failure> {
-        list.par_iter().map(|dims| score(*dims, experts)).collect()
-    };
-    let ppca = each(&[10, 25, 50, 75, 100, 150, 200, 300, 400], 0)?;
-    let best = ppca.iter().max_by(|a, b| a.1.mean.total_cmp(&b.1.mean)).map_or(50, |best| best.0);
-    let mut dims = vec![50, best];
-    dims.dedup();
-    let ours = each(&dims, MOST)?;
-    Ok(Pixels { ppca, ours })
 }
 
 /// What to get, and where it goes.

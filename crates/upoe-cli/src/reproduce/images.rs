@@ -299,6 +299,7 @@ impl Images {
             "gabor_of_filters": gabor::Summary::of(&found.gabors[0]),
             "gabor_of_patterns": gabor::Summary::of(&found.gabors[1]),
             "experts": experts,
+            "experts_in_figure_4": draw::chosen(found, self.seed),
             "fastica": found.others.as_ref().map(|o| json!({
                 "gain_held_out": o.fastica, "filters": o.filters
             })),

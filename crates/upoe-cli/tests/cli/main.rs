@@ -5,6 +5,7 @@ mod long_work;
 mod manners;
 mod model_files;
 mod readme;
+mod reproduce;
 mod verbs;
 
 use std::io::Write;

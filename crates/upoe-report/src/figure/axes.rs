@@ -11,6 +11,8 @@ pub struct Labels<'a> {
     pub x: &'a str,
     /// Left of it, with the unit; where it is empty there is no scale either.
     pub y: &'a str,
+    /// The numbers along x are powers of ten: the scale shows what they stand for.
+    pub powers: bool,
 }
 
 /// A frame on the page with a scale along each side; a scale may run backwards.
@@ -37,17 +39,20 @@ impl Axes {
         let axes = Axes { corner, size, x, y };
         let ((left, top), (right, bottom)) = (corner, (corner.0 + size.0, corner.1 + size.1));
         let thin = Ink::solid(Colour::PALE.faint(0.7), 0.5);
-        let (marks, places) = ticks(x, (size.0 / 55.0).clamp(2.0, 8.0));
-        for at in marks {
+        let marks = match labels.powers {
+            true => powers(x),
+            false => named(ticks(x, (size.0 / 55.0).clamp(2.0, 8.0))),
+        };
+        for (at, text) in marks {
             let px = axes.at(at, y.0).0;
             figure.line(&[(px, top), (px, bottom)], thin);
             figure.line(&[(px, bottom), (px, bottom + 3.5)], Ink::solid(Colour::INK, 0.8));
-            figure.text((px, bottom + 14.0), &number(at, places), SMALL, Align::Middle);
+            figure.text((px, bottom + 14.0), &text, SMALL, Align::Middle);
         }
-        let (marks, places) = ticks(y, (size.1 / 40.0).clamp(2.0, 8.0));
+        let marks = named(ticks(y, (size.1 / 40.0).clamp(2.0, 8.0)));
         let mut widest = 0.0_f64;
-        for at in marks.into_iter().filter(|_| !labels.y.is_empty()) {
-            let (py, text) = (axes.at(x.0, at).1, number(at, places));
+        for (at, text) in marks.into_iter().filter(|_| !labels.y.is_empty()) {
+            let py = axes.at(x.0, at).1;
             figure.line(&[(left, py), (right, py)], thin);
             figure.line(&[(left - 3.5, py), (left, py)], Ink::solid(Colour::INK, 0.8));
             figure.text((left - 6.0, py + 0.36 * SMALL), &text, SMALL, Align::Right);
@@ -151,6 +156,24 @@ fn ticks((a, b): (f64, f64), about: f64) -> (Vec<f64>, usize) {
     ((first..=last).map(|i| i as f64 * step).collect(), places)
 }
 
+/// Ticks with their text.
+fn named((marks, places): (Vec<f64>, usize)) -> Vec<(f64, String)> {
+    marks.into_iter().map(|at| (at, number(at, places))).collect()
+}
+
+/// Where 1, 2 and 5 times powers of ten stand on their logarithms' scale.
+fn powers((low, high): (f64, f64)) -> Vec<(f64, String)> {
+    let rounds: &[f64] = if high - low > 2.5 { &[1.0] } else { &[1.0, 2.0, 5.0] };
+    (low.floor() as i32..=high.ceil() as i32)
+        .flat_map(|power| rounds.iter().map(move |round| (round, power)))
+        .map(|(round, power)| {
+            let text = format!("{:.*}", (-power).max(0) as usize, round * 10_f64.powi(power));
+            (round.log10() + f64::from(power), text)
+        })
+        .filter(|(at, _)| *at >= low && *at <= high)
+        .collect()
+}
+
 /// A number with a real minus sign.
 fn number(value: f64, places: usize) -> String {
     let text = format!("{value:.places$}");
@@ -173,6 +196,8 @@ mod tests {
             ["−0.3", "−0.2", "−0.1"]
         );
         assert_eq!(number(-0.0, 1), "0.0");
+        let shown: Vec<String> = powers((-0.8, 1.4)).into_iter().map(|p| p.1).collect();
+        assert_eq!(shown, ["0.2", "0.5", "1", "2", "5", "10", "20"]);
     }
 
     #[test]

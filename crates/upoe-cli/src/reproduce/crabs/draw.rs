@@ -64,7 +64,12 @@ fn projections(found: &Found) -> Figure {
         let top = density.iter().chain(fitted.iter().map(|(_, y)| y)).copied().fold(0.0, f64::max);
         let name = ["(a) first projection", "(b) second projection"][j];
         let title = format!("{name}: Q = {}", signed(found.fit.state.experts[j].q, 5));
-        let labels = Labels { title: &title, x: "z (standard deviations)", y: "density" };
+        let labels = Labels {
+            title: &title,
+            x: "z (standard deviations)",
+            y: "density",
+            ..Labels::default()
+        };
         let corner = (56.0 + 318.0 * j as f64, 28.0);
         let scales = (span, (0.0, 1.06 * top));
         let axes = Axes::new(&mut figure, corner, (250.0, 196.0), scales, labels);
@@ -103,7 +108,7 @@ fn scatter(
 ) {
     let pairs: Vec<(f64, f64)> = z.chunks(2).map(|z| (z[0], z[1])).collect();
     let (x, y) = (format!("first {what} (std. dev.)"), format!("second {what} (std. dev.)"));
-    let labels = Labels { title, x: &x, y: &y };
+    let labels = Labels { title, x: &x, y: &y, ..Labels::default() };
     let spans = (range(pairs.iter().map(|p| p.0)), range(pairs.iter().map(|p| p.1)));
     let axes = Axes::new(figure, corner, (252.0, 268.0), spans, labels);
     for (class, (mark, colour)) in SYMBOLS.iter().enumerate() {
@@ -127,7 +132,10 @@ fn minima(found: &Found) -> Figure {
         let share = 1.0 / runs.len() as f64;
         let bars: Vec<f64> = counts(&totals(runs), span, 50).iter().map(|n| n * share).collect();
         let top = bars.iter().copied().fold(0.1, f64::max);
-        let labels = Labels { title, x: "Q₁ + Q₂ (nats a crab)", y: "share of runs" };
+        let labels =
+            Labels {
+                title, x: "Q₁ + Q₂ (nats a crab)", y: "share of runs", ..Labels::default()
+            };
         let corner = (56.0 + 318.0 * i as f64, 56.0);
         let axes =
             Axes::new(&mut figure, corner, (250.0, 196.0), (span, (0.0, 1.08 * top)), labels);
@@ -152,7 +160,7 @@ fn held_out(found: &Found) -> Figure {
         .flat_map(|m| [m.test - 2.0 * m.standard_error, m.test + 2.0 * m.standard_error]);
     let spans = (range(ends), (0.0, methods.len() as f64));
     let x = "mean ln p of held-out crabs (nats, over 5 columns in mm), ± 2 standard errors";
-    let labels = Labels { title: "", x, y: "" };
+    let labels = Labels { title: "", x, y: "", ..Labels::default() };
     let corner = (230.0, 16.0);
     let axes = Axes::new(&mut figure, corner, (390.0, height), spans, labels);
     for (i, method) in methods.iter().enumerate() {

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::super::statistics::Estimate;
-use super::paths::{Curves, LEARNERS, MOST, STRIDE};
+use super::paths::{Curves, LEARNERS, STRIDE};
 
 /// Successive test frames that count as one when errors are estimated: neighbours look alike.
 pub const BLOCK: usize = 20;
@@ -40,6 +40,7 @@ pub struct Claims {
 impl Claims {
     /// From the curves of one or more splits.
     pub fn of(splits: &[Curves]) -> Claims {
+        let most = splits[0].most();
         let lead = |j: usize| {
             let of = |curves: &Curves| {
                 let at = |l: usize| curves.paths[l].train[j];
@@ -47,12 +48,12 @@ impl Claims {
             };
             splits.iter().map(of).fold(f64::INFINITY, f64::min)
         };
-        let worst = (2..=MOST).map(|j| (j, lead(j))).min_by(|a, b| a.1.total_cmp(&b.1));
+        let worst = (2..=most).map(|j| (j, lead(j))).min_by(|a, b| a.1.total_cmp(&b.1));
         let (least_lead_at, least_lead) = worst.unwrap_or((0, 0.0));
-        let leads_from = (2..=MOST).rev().find(|j| lead(*j) < 0.0).map_or(2, |j| j + 1);
+        let leads_from = (2..=most).rev().find(|j| lead(*j) < 0.0).map_or(2, |j| j + 1);
         let mut differences = Vec::new();
         for (a, b) in PAIRS {
-            for (k, j) in (STRIDE..=MOST).step_by(STRIDE).enumerate() {
+            for (k, j) in (STRIDE..=most).step_by(STRIDE).enumerate() {
                 let more = |of: &dyn Fn(usize) -> f64| of(a) - of(b);
                 let over = |values: &dyn Fn(&Curves, usize) -> f64| -> Vec<f64> {
                     splits.iter().map(|curves| more(&|l| values(curves, l))).collect()

@@ -5,7 +5,7 @@ use upoe_report::figure::{Axes, Colour, Figure, Ink, Key, Labels, Mark, legend, 
 use super::super::outlet::Outlet;
 use super::super::statistics::{deviation, mean};
 use super::claims::Claims;
-use super::paths::{Curves, LEARNERS, MOST, Path};
+use super::paths::{Curves, LEARNERS, Path};
 use super::{Found, Others};
 use crate::failure::Failure;
 
@@ -35,9 +35,10 @@ fn over_splits(
     splits: &[Curves],
     of: &dyn Fn(&Curves) -> &Vec<f64>,
 ) -> (Vec<(f64, f64)>, Vec<(f64, f64, f64)>) {
+    let most = splits[0].most();
     let at = |j: usize| -> Vec<f64> { splits.iter().map(|curves| of(curves)[j]).collect() };
-    let line = (0..=MOST).map(|j| (j as f64, mean(&at(j)))).collect();
-    let band = (0..=MOST).map(|j| {
+    let line = (0..=most).map(|j| (j as f64, mean(&at(j)))).collect();
+    let band = (0..=most).map(|j| {
         let (middle, spread) = (mean(&at(j)), deviation(&at(j)));
         (j as f64, middle - spread, middle + spread)
     });
@@ -60,8 +61,9 @@ fn curves(splits: &[Curves], others: Option<&Others>) -> Figure {
         title: "",
         x: "number of projections",
         y: "mean ln p in 50 sphered dimensions (nats a face)",
+        ..Labels::default()
     };
-    let scales = ((0.0, MOST as f64), span);
+    let scales = ((0.0, splits[0].most() as f64), span);
     let axes = Axes::new(&mut figure, (62.0, 14.0), (410.0, 340.0), scales, labels);
     let mut keys = Vec::new();
     for (l, (name, _)) in LEARNERS.iter().enumerate() {
@@ -116,9 +118,14 @@ fn differences(found: &Found) -> Figure {
     let span = range(ends.chain([0.0]));
     let pairs: Vec<String> = ["PAR − PP", "PAR − SEQ", "SEQ − PP"].map(str::to_owned).to_vec();
     for (i, ((title, _), claims)) in kinds.iter().zip(&claims).enumerate() {
-        let labels = Labels { title, x: "number of projections", y: "difference (nats a face)" };
+        let labels = Labels {
+            title,
+            x: "number of projections",
+            y: "difference (nats a face)",
+            ..Labels::default()
+        };
         let corner = (56.0 + 300.0 * i as f64, 28.0);
-        let scales = ((0.0, 53.0), span);
+        let scales = ((0.0, found.random[0].most() as f64 + 3.0), span);
         let axes = Axes::new(&mut figure, corner, (236.0, 226.0), scales, labels);
         axes.level(&mut figure, 0.0, Ink::solid(Colour::INK, 0.8));
         for (p, pair) in pairs.iter().enumerate() {

@@ -7,15 +7,13 @@ use super::super::outlet::failed;
 use crate::failure::Failure;
 use crate::interrupt;
 
-/// Projections of the largest model.
-pub const MOST: usize = 50;
 /// Every so many projections, each test row's ln p is kept.
 pub const STRIDE: usize = 5;
 /// The learners by the paper's names.
 pub const LEARNERS: [(&str, Learner); 3] =
     [("PAR", Learner::Parallel), ("PP", Learner::Pursuit), ("SEQ", Learner::Sequential)];
 
-/// The models of 0…50 projections that a learner went through.
+/// The models of 0, 1, … projections that a learner went through.
 pub struct Path {
     /// Mean ln p of the training rows in sphered space.
     pub train: Vec<f64>,
@@ -37,6 +35,11 @@ pub struct Curves {
 }
 
 impl Curves {
+    /// Projections of the largest model.
+    pub fn most(&self) -> usize {
+        self.paths[0].train.len() - 1
+    }
+
     /// Every number.
     pub fn json(&self) -> Value {
         let one = |(path, (name, _)): (&Path, &(&str, Learner))| {
@@ -52,7 +55,7 @@ impl Curves {
     }
 }
 
-/// Learns up to 50 projections, one fit for the whole path: parallel learning goes on from the
+/// Learns all projections, one fit for the whole path: parallel learning goes on from the
 /// projections before, as the paper's does.
 pub fn learn(train: &Rows, test: &Rows, settings: Settings) -> Result<Path, Failure> {
     let settings = Settings { parallel_start: ParallelStart::Grow, ..settings };
@@ -75,13 +78,14 @@ pub fn learn(train: &Rows, test: &Rows, settings: Settings) -> Result<Path, Fail
             experts.iter().map(|e| (e.direction.clone(), e.expert.clone())).unzip();
         Model::new(whitening.clone(), directions, experts)?.score_sphered(test)
     };
-    models.resize(MOST / STRIDE, fit.state.experts.clone());
+    let most = settings.experts.unwrap_or(experts);
+    models.resize(most / STRIDE, fit.state.experts.clone());
     let rows: upoe::Result<Vec<Vec<f64>>> = models.iter().map(score).collect();
     // Where learning stopped early, more projections would add nothing.
     let full = |values: Vec<f64>| {
         let last = values.last().copied().unwrap_or(f64::NAN);
         let mut values = values;
-        values.resize(MOST + 1, last);
+        values.resize(most + 1, last);
         values
     };
     let path = &fit.state.path;

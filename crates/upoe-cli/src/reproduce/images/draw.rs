@@ -17,9 +17,7 @@ use crate::failure::Failure;
 
 /// Draws them all; gives the Markdown that shows them.
 pub fn all(outlet: &mut Outlet, found: &Found, seed: u64) -> Result<Vec<String>, Failure> {
-    let mut order: Vec<usize> = (0..found.filters.len()).collect();
-    order.shuffle(&mut random::stream(seed, Use::Data, 99));
-    order.truncate(25);
+    let order = chosen(found, seed);
     let some: Vec<&[f64]> = order.iter().map(|j| &found.filters[*j][..]).collect();
     let every =
         |list: &[Vec<f64>]| grid(&list.iter().map(|f| &f[..]).collect::<Vec<_>>(), 10, 46.0);
@@ -50,6 +48,14 @@ pub fn all(outlet: &mut Outlet, found: &Found, seed: u64) -> Result<Vec<String>,
     Ok(shown)
 }
 
+/// The 25 experts at random that figure 4 shows.
+pub fn chosen(found: &Found, seed: u64) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..found.filters.len()).collect();
+    order.shuffle(&mut random::stream(seed, Use::Data, 99));
+    order.truncate(25);
+    order
+}
+
 /// Filters side by side, each from its own −max (black) to +max (white).
 fn grid(filters: &[&[f64]], across: usize, size: f64) -> Figure {
     let (gap, down) = (4.0, filters.len().div_ceil(across));
@@ -65,14 +71,19 @@ fn grid(filters: &[&[f64]], across: usize, size: f64) -> Figure {
 }
 
 fn gabors([filters, patterns]: &[Vec<Gabor>; 2]) -> Figure {
-    let mut figure = Figure::new(720.0, 270.0);
+    let mut figure = Figure::new(780.0, 270.0);
     let bars = |list: &[Gabor]| {
         let r2: Vec<f64> = list.iter().map(|g| g.r2).collect();
         counts(&r2, (0.0, 1.0), 20)
     };
     let (a, b) = (bars(filters), bars(patterns));
     let top = a.iter().chain(&b).copied().fold(1.0, f64::max);
-    let labels = Labels { title: "(a) fit", x: "R² of the Gabor function", y: "filters" };
+    let labels = Labels {
+        title: "(a) fit",
+        x: "R² of the Gabor function",
+        y: "filters",
+        ..Labels::default()
+    };
     let scales = ((0.0, 1.0), (0.0, 1.1 * top));
     let axes = Axes::new(&mut figure, (50.0, 28.0), (180.0, 196.0), scales, labels);
     axes.bars(&mut figure, (0.0, 0.05), &a, Colour::BLUE.faint(0.85));
@@ -84,10 +95,11 @@ fn gabors([filters, patterns]: &[Vec<Gabor>; 2]) -> Figure {
     let keys =
         [Key::area("filters", Colour::BLUE), Key::line("patterns", Ink::solid(Colour::RED, 1.4))];
     legend(&mut figure, (56.0, 34.0), &keys);
-    polar(&mut figure, (400.0, 220.0), filters);
-    let labels = Labels { title: "(c) centres and sizes", x: "pixels", y: "pixels" };
+    polar(&mut figure, (402.0, 220.0), filters);
+    let labels =
+        Labels { title: "(c) centres and sizes", x: "pixels", y: "pixels", ..Labels::default() };
     let scales = ((-0.5, SIDE as f64 - 0.5), (SIDE as f64 - 0.5, -0.5));
-    let axes = Axes::new(&mut figure, (560.0, 28.0), (150.0, 150.0), scales, labels);
+    let axes = Axes::new(&mut figure, (600.0, 28.0), (170.0, 170.0), scales, labels);
     for gabor in filters.iter().filter(|g| g.r2 > 0.6) {
         let (sin, cos) = gabor.orientation.sin_cos();
         let ring: Vec<(f64, f64)> = (0..=24)
@@ -137,7 +149,7 @@ fn polar(figure: &mut Figure, (x, y): (f64, f64), filters: &[Gabor]) {
         Key::mark("R² > 0.6", Mark::Dot, Colour::BLUE),
         Key::mark("R² ≤ 0.6", Mark::Plus, Colour::GREY),
     ];
-    legend(figure, (x + 70.0, 30.0), &keys);
+    legend(figure, (x + 66.0, 30.0), &keys);
 }
 
 fn gains(found: &Found) -> Figure {
@@ -154,7 +166,7 @@ fn gains(found: &Found) -> Figure {
         .map(|(j, gain)| (j as f64 + 1.0, *gain))
         .collect();
     let span = range(train.iter().chain(&held).chain(&fastica).map(|p| p.1).chain([0.0]));
-    let labels = Labels { title: "", x: "expert", y: "gain (nats a patch)" };
+    let labels = Labels { title: "", x: "expert", y: "gain (nats a patch)", ..Labels::default() };
     let scales = ((0.0, found.filters.len() as f64 + 1.0), span);
     let axes = Axes::new(&mut figure, (62.0, 14.0), (400.0, 240.0), scales, labels);
     axes.marks(&mut figure, &train, (Mark::Circle, 4.5), Colour::GREEN);
@@ -180,8 +192,8 @@ fn times(found: &Found) -> Figure {
     };
     let all: Vec<(f64, f64)> = runs.iter().flat_map(|run| curve(run)).collect();
     let scales = (range(all.iter().map(|p| p.0)), range(all.iter().map(|p| p.1)));
-    let x = "seconds of learning, powers of ten";
-    let labels = Labels { title: "", x, y: "held-out gain (nats a patch)" };
+    let (x, y) = ("seconds of learning", "held-out gain (nats a patch)");
+    let labels = Labels { title: "", x, y, powers: true };
     let axes = Axes::new(&mut figure, (62.0, 14.0), (400.0, 240.0), scales, labels);
     let mut keys = Vec::new();
     for run in runs {
