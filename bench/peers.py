@@ -118,12 +118,12 @@ def mixtures(x, y, sizes, starts=3):
 
 
 def images(arguments):
-    import tifffile
+    from PIL import Image
 
     places = np.loadtxt(arguments.patches, dtype=int, delimiter=",", skiprows=1)
     pictures = {}
     for image in np.unique(places[:, 1]):
-        pictures[image] = tifffile.imread(arguments.data / f"{image}.tiff").astype(np.float32)
+        pictures[image] = np.asarray(Image.open(arguments.data / f"{image}.tiff"), np.float32)
     side = np.arange(30)
 
     def patches(chosen):

@@ -31,7 +31,7 @@ pub struct Claims {
     pub least_lead: f64,
     /// At which number that is.
     pub least_lead_at: usize,
-    /// From this number of projections on PAR-TRN is above both others on every split.
+    /// From this number of projections on PAR-TRN is no less than both others on every split.
     pub leads_from: usize,
     /// For every pair, at 5, 10, … projections.
     pub differences: Vec<Difference>,
@@ -50,7 +50,7 @@ impl Claims {
         };
         let worst = (2..=most).map(|j| (j, lead(j))).min_by(|a, b| a.1.total_cmp(&b.1));
         let (least_lead_at, least_lead) = worst.unwrap_or((0, 0.0));
-        let leads_from = (2..=most).rev().find(|j| lead(*j) < 0.0).map_or(2, |j| j + 1);
+        let leads_from = (2..=most).rev().find(|j| lead(*j) < -1e-3).map_or(2, |j| j + 1);
         let mut differences = Vec::new();
         for (a, b) in PAIRS {
             for (k, j) in (STRIDE..=most).step_by(STRIDE).enumerate() {

@@ -2,7 +2,7 @@
 
 use super::super::outlet::signed;
 use super::Found;
-use super::claims::{BLOCK, Claims};
+use super::claims::{BLOCK, Claims, Difference};
 use super::paths::{Curves, LEARNERS};
 
 /// What the paper shows, what we see, where they differ.
@@ -82,8 +82,11 @@ fn lead(claims: &Claims) -> String {
     let most = claims.differences.last().map_or(0, |d| d.projections);
     let half = most.min(10);
     let more = |pair: &str, j: usize| claims.get(pair, j).map_or(f64::NAN, |d| d.train);
-    let holds =
-        if claims.least_lead > -0.005 { "it holds." } else { "it does not hold everywhere." };
+    let holds = match claims.leads_from {
+        from @ ..=10 => format!("it holds, from {from} projections on."),
+        from if from <= most => format!("it holds only from {from} projections on."),
+        _ => "it does not hold.".into(),
+    };
     format!(
         "{holds} With {most} projections PAR is {} nats above PP and {} above SEQ; with {half}, {} and {}. \
          The least lead over the better of the two at any number above one is {} nats (at {}).",
@@ -97,18 +100,28 @@ fn lead(claims: &Claims) -> String {
 }
 
 fn verdict(claims: &Claims) -> String {
-    let judged: Vec<_> = claims.differences.iter().filter(|d| d.pair.starts_with("PAR")).collect();
-    let beyond = |d: &&&super::claims::Difference, sign: f64| sign * d.test.t() > 2.0;
-    let better = judged.iter().filter(|d| beyond(d, 1.0)).count();
-    let worse = judged.iter().filter(|d| beyond(d, -1.0)).count();
+    let judged: Vec<&Difference> =
+        claims.differences.iter().filter(|d| d.pair.starts_with("PAR")).collect();
+    let count = |t: &dyn Fn(&Difference) -> f64| {
+        let beyond = |sign: f64| judged.iter().filter(|d| sign * t(d) > 2.0).count();
+        (beyond(1.0), beyond(-1.0))
+    };
     let n = judged.len();
-    match (better, worse) {
+    let first = match count(&|d| d.test.t()) {
         (0, 0) => format!("it holds: none of {n} paired differences exceeds two standard errors."),
-        _ => format!(
+        (better, worse) => format!(
             "it does not hold here: of {n} paired differences between PAR and the others, PAR is \
              better by more than two standard errors in {better} and worse in {worse}."
         ),
+    };
+    if judged.iter().all(|d| d.over_splits.is_none()) {
+        return first;
     }
+    let (better, worse) = count(&|d| d.over_splits.map_or(0.0, |e| e.t()));
+    first
+        + &format!(
+            " Over splits, PAR is better by two standard errors in {better} and worse in {worse}."
+        )
 }
 
 fn difference_table(claims: &Claims, splits: usize) -> String {
