@@ -35,6 +35,27 @@ pub struct Demo {
 const CRABS: &[u8] = include_bytes!("../data/crabs.csv");
 const COLUMNS: [&str; 5] = ["FL", "RW", "CL", "CW", "BD"];
 
+/// The crabs' measurements, with species and sex kept aside.
+pub fn crabs() -> Result<Table, Failure> {
+    let options = ReadOptions {
+        columns: COLUMNS.map(str::to_owned).to_vec(),
+        keep: vec!["sp".into(), "sex".into()],
+        ..ReadOptions::default()
+    };
+    Ok(Table::from_bytes("crabs.csv", CRABS.to_vec(), &options)?)
+}
+
+/// As the paper does: two mixtures of two Student-t components at ∓1 with β = 20.
+pub fn as_the_paper() -> Settings {
+    Settings {
+        experts: Some(2),
+        family: Some(Family::Mixture),
+        fix_mu: Some(vec![-1.0, 1.0]),
+        fix_beta: Some(20.0),
+        ..Settings::default()
+    }
+}
+
 impl Demo {
     /// Fits, shows, writes.
     pub fn run(&self) -> Result<(), Failure> {
@@ -42,12 +63,7 @@ impl Demo {
         let paths = ["crabs.csv", "crabs.upoe", "report.html"].map(|name| self.output.join(name));
         let [csv, model, page] = &paths;
         upoe_io::check_writable(model)?;
-        let options = ReadOptions {
-            columns: COLUMNS.map(str::to_owned).to_vec(),
-            keep: vec!["sp".into(), "sex".into()],
-            ..ReadOptions::default()
-        };
-        let table = Table::from_bytes("crabs.csv", CRABS.to_vec(), &options)?;
+        let table = crabs()?;
         let file = fit(&table).map_err(|error| from_core(error, &table))?;
         let rows = Rows::new(&table.data, COLUMNS.len()).map_err(|e| from_core(e, &table))?;
         let z = file.model.transform(&rows).map_err(|e| from_core(e, &table))?;
@@ -117,15 +133,8 @@ impl Demo {
     }
 }
 
-/// As the paper does: two mixtures of two Student-t components at ∓1 with β = 20.
 fn fit(table: &Table) -> upoe::Result<ModelFile> {
-    let settings = Settings {
-        experts: Some(2),
-        family: Some(Family::Mixture),
-        fix_mu: Some(vec![-1.0, 1.0]),
-        fix_beta: Some(20.0),
-        ..Settings::default()
-    };
+    let settings = as_the_paper();
     let rows = Rows::new(&table.data, table.names.len())?;
     let start = Instant::now();
     let fit = fit_with(&rows, None, &settings, State::default(), &mut |_| true)?;

@@ -16,6 +16,7 @@ mod manual;
 mod output;
 mod progress;
 mod report;
+mod reproduce;
 mod sample;
 mod score;
 mod table;
@@ -53,6 +54,7 @@ enum Verb {
     Explain(explain::Explain),
     Inspect(inspect::Inspect),
     Report(report::Report),
+    Reproduce(reproduce::Reproduce),
     Completions(manual::Completions),
     Man(manual::Man),
 }
@@ -68,6 +70,7 @@ impl Verb {
             Verb::Explain(verb) => verb.run(),
             Verb::Inspect(verb) => verb.run(),
             Verb::Report(verb) => verb.run(),
+            Verb::Reproduce(verb) => verb.run(),
             Verb::Completions(verb) => verb.run(),
             Verb::Man(verb) => verb.run(),
         }

@@ -48,22 +48,21 @@ impl Man {
     pub fn run(&self) -> Result<(), Failure> {
         let mut command = Cli::command();
         command.build();
-        let verbs = || command.get_subcommands().filter(|verb| verb.get_name() != "help");
+        let mut pages = Vec::new();
+        collect(&command, "", &mut pages);
         if let Some(directory) = &self.output {
-            for (name, page) in std::iter::once(("upoe".to_owned(), command.clone()))
-                .chain(verbs().map(|verb| (format!("upoe-{}", verb.get_name()), verb.clone())))
-            {
-                let path = directory.join(format!("{name}.1"));
-                upoe_io::write_file(path, &render(page)?)?;
+            for (name, page) in std::iter::once(("", command)).chain(borrowed(&pages)) {
+                let name = if name.is_empty() { "upoe".into() } else { format!("upoe-{name}") };
+                upoe_io::write_file(directory.join(format!("{name}.1")), &render(page)?)?;
             }
             return Ok(());
         }
         let page = match &self.verb {
-            None => command.clone(),
-            Some(wanted) => match verbs().find(|verb| verb.get_name() == wanted) {
-                Some(verb) => verb.clone(),
+            None => command,
+            Some(wanted) => match borrowed(&pages).find(|(name, _)| name == wanted) {
+                Some((_, verb)) => verb,
                 None => {
-                    let known: Vec<&str> = verbs().map(clap::Command::get_name).collect();
+                    let known: Vec<&str> = pages.iter().map(|(name, _)| name.as_str()).collect();
                     return Err(Failure::Usage(format!(
                         "no verb `{wanted}`; the verbs are {}",
                         known.join(", ")
@@ -73,6 +72,19 @@ impl Man {
         };
         print(&String::from_utf8_lossy(&render(page)?))
     }
+}
+
+/// The verbs of a command and the verbs of those, by names such as `reproduce-frey`.
+fn collect(command: &clap::Command, before: &str, pages: &mut Vec<(String, clap::Command)>) {
+    for verb in command.get_subcommands().filter(|verb| verb.get_name() != "help") {
+        let name = format!("{before}{}", verb.get_name());
+        pages.push((name.clone(), verb.clone()));
+        collect(verb, &format!("{name}-"), pages);
+    }
+}
+
+fn borrowed(pages: &[(String, clap::Command)]) -> impl Iterator<Item = (&str, clap::Command)> {
+    pages.iter().map(|(name, page)| (name.as_str(), page.clone()))
 }
 
 fn render(command: clap::Command) -> Result<Vec<u8>, Failure> {

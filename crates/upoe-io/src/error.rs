@@ -195,6 +195,8 @@ pub enum Error {
     NeedsFile { file: PathBuf, format: &'static str },
     #[error("{}: not a MATLAB v5 file: {reason}; save it with `save -v7`", file.display())]
     BadMat { file: PathBuf, reason: &'static str },
+    #[error("{}: not an 8-bit grey TIFF file ({reason}); save it as one", file.display())]
+    BadTiff { file: PathBuf, reason: String },
     #[error("{}: holds several matrices ({}); choose one, as in `{}:{}`", file.display(), list(names), file.display(), names.first().map_or("name", String::as_str))]
     SeveralMatrices { file: PathBuf, names: Vec<String> },
     #[error("{}: holds no real, full, numeric matrix{}; the variables are: {}", file.display(), wanted.as_ref().map(|w| format!(" called {w}")).unwrap_or_default(), if names.is_empty() { "none".into() } else { list(names) })]

@@ -3,6 +3,7 @@
 //! - [`Table`] reads CSV, TSV (also gzipped), NPY, Parquet and MATLAB v5 files into
 //!   row-major `f64`, by the rules in [`ReadOptions`];
 //! - [`TableWriter`] writes CSV, TSV, NPY and Parquet, a chunk of rows at a time;
+//! - [`GreyPicture`] reads grey TIFF files;
 //! - [`Container`] is a file of a JSON header and named `f64` arrays; [`ModelFile`] and
 //!   [`Checkpoint`] are what is kept in such files.
 //!
@@ -25,6 +26,7 @@ mod records;
 mod select;
 mod table;
 mod text;
+mod tiff;
 mod write;
 mod write_parquet;
 
@@ -37,4 +39,5 @@ pub use model_file::{Likelihood, ModelFile, Training};
 pub use select::{Header, MissingCells, ReadOptions};
 pub use table::{Notice, Table};
 pub use text::{TextColumn, is_missing};
+pub use tiff::GreyPicture;
 pub use write::{TableWriter, check_table};

@@ -3,9 +3,10 @@
 //! [`build`] computes a [`Page`] (every number the page shows) from a fitted model and
 //! rows; [`html`] turns it into one HTML file that needs no network. The front end lives in `page/`
 //! (TypeScript); its built bundle is committed under `assets/`, so that building
-//! this crate needs no Node.
+//! this crate needs no Node. [`figure`] draws the figures of the experiments.
 
 mod build;
+pub mod figure;
 mod html;
 mod packed;
 mod page;

@@ -6,6 +6,7 @@ mod manners;
 mod model_files;
 mod readme;
 mod remedies;
+mod reproduce;
 mod verbs;
 
 use std::io::Write;

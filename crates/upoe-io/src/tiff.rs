@@ -1,0 +1,107 @@
+//! Reads grey pictures from TIFF files.
+
+use std::fs::File;
+use std::io::BufReader;
+use std::path::Path;
+
+use ::tiff::ColorType;
+use ::tiff::decoder::{Decoder, DecodingResult};
+
+use crate::error::{Error, Result};
+
+/// A grey picture, row after row from the top.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct GreyPicture {
+    /// Pixels a row.
+    pub width: usize,
+    /// Rows.
+    pub height: usize,
+    /// Shades, 0 is black.
+    pub pixels: Vec<u8>,
+}
+
+impl GreyPicture {
+    /// Reads an 8-bit grey TIFF file, plain or packed.
+    pub fn read(path: impl AsRef<Path>) -> Result<GreyPicture> {
+        let path = path.as_ref();
+        let file = File::open(path).map_err(|error| Error::read(path, error))?;
+        if file.metadata().is_ok_and(|found| found.is_dir()) {
+            return Err(Error::IsDirectory { file: path.to_owned() });
+        }
+        let bad = |reason: String| Error::BadTiff { file: path.to_owned(), reason };
+        let broken = |error: ::tiff::TiffError| bad(error.to_string());
+        let mut decoder = Decoder::new(BufReader::new(file)).map_err(broken)?;
+        let (width, height) = decoder.dimensions().map_err(broken)?;
+        let colours = decoder.colortype().map_err(broken)?;
+        if colours != ColorType::Gray(8) {
+            return Err(bad(format!("its pixels are {colours:?}")));
+        }
+        let (width, height) = (width as usize, height as usize);
+        match decoder.read_image().map_err(broken)? {
+            DecodingResult::U8(pixels) if pixels.len() == width * height => {
+                Ok(GreyPicture { width, height, pixels })
+            }
+            _ => Err(bad("its size contradicts its pixels".into())),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A grey picture of 3 × 2 in one strip, packed: a run of 4 and 2 as they are.
+    fn bytes() -> Vec<u8> {
+        let packed = [(1_i8 - 4) as u8, 7, 1, 200, 255];
+        let mut out = b"II*\0".to_vec();
+        out.extend((8 + packed.len() as u32 + 1).to_le_bytes());
+        out.extend(packed);
+        out.push(0);
+        let entries: [(u16, u32); 8] = [
+            (256, 3),
+            (257, 2),
+            (258, 8),
+            (259, 32773),
+            (262, 1),
+            (273, 8),
+            (278, 2),
+            (279, packed.len() as u32),
+        ];
+        out.extend((entries.len() as u16).to_le_bytes());
+        for (tag, value) in entries {
+            out.extend(tag.to_le_bytes());
+            out.extend(4_u16.to_le_bytes());
+            out.extend(1_u32.to_le_bytes());
+            out.extend(value.to_le_bytes());
+        }
+        out.extend(0_u32.to_le_bytes());
+        out
+    }
+
+    #[test]
+    fn packed_pixels_come_back() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.tiff");
+        std::fs::write(&path, bytes()).unwrap();
+        let picture = GreyPicture::read(&path).unwrap();
+        assert_eq!((picture.width, picture.height), (3, 2));
+        assert_eq!(picture.pixels, [7, 7, 7, 7, 200, 255]);
+    }
+
+    #[test]
+    fn damage_is_an_error() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.tiff");
+        for cut in 0..bytes().len() {
+            std::fs::write(&path, &bytes()[..cut]).unwrap();
+            assert!(GreyPicture::read(&path).is_err(), "{cut} bytes");
+        }
+        let mut colour = bytes();
+        let bits = colour.len() - 4 - 12 * 6 + 8;
+        colour[bits] = 16;
+        std::fs::write(&path, colour).unwrap();
+        assert!(GreyPicture::read(&path).is_err());
+        let missing = GreyPicture::read(folder.path().join("b.tiff"));
+        assert!(matches!(missing, Err(Error::NotFound { .. })));
+    }
+}
