@@ -107,16 +107,19 @@ impl Model {
     }
 
     /// The directions, and after them orthonormal axes of what lies outside them: D × D.
-    pub(crate) fn axes(&self) -> &[f64] {
-        self.axes.get_or_init(|| {
-            let (d, j) = (self.whitening.dims(), self.directions.len());
-            let q = match j {
-                0 => Mat::identity(d, d),
-                _ => Mat::from_fn(d, j, |i, k| self.directions[k][i]).qr().compute_Q(),
-            };
-            let outside = (j..d).flat_map(|k| (0..d).map(move |i| (i, k))).map(|at| q[at]);
-            self.directions.iter().flatten().copied().chain(outside).collect()
-        })
+    pub(crate) fn axes(&self) -> Result<&[f64]> {
+        if let Some(axes) = self.axes.get() {
+            return Ok(axes);
+        }
+        // Eigenvectors of P⊥: J of eigenvalue 0 come first, then those of eigenvalue 1.
+        let eigen = self
+            .complement()
+            .self_adjoint_eigen(Side::Lower)
+            .map_err(|_| Error::NoConvergence { what: "eigendecomposition" })?;
+        let (d, j) = (self.whitening.dims(), self.directions.len());
+        let outside = (j..d).flat_map(|k| (0..d).map(move |i| (i, k))).map(|at| eigen.U()[at]);
+        let axes = self.directions.iter().flatten().copied().chain(outside).collect();
+        Ok(self.axes.get_or_init(|| axes))
     }
 
     /// The model of the first `experts` experts.

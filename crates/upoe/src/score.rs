@@ -33,12 +33,13 @@ impl Model {
     ) -> Result<Vec<f64>> {
         self.whitening().check_columns(rows.columns())?;
         rows.check()?;
+        let axes = self.axes()?;
         let blocks: Vec<Vec<f64>> = (0..rows.len().div_ceil(BLOCK))
             .into_par_iter()
             .map(|block| {
                 let rows = rows.slice(block * BLOCK..((block + 1) * BLOCK).min(rows.len()));
                 let x = self.whitening().sphere(&rows)?;
-                let mut scores = self.score_block(&x);
+                let mut scores = self.score_block(&x, axes);
                 finish(&rows, &x, &mut scores);
                 Ok(scores)
             })
@@ -48,7 +49,7 @@ impl Model {
 
     /// ln p of sphered rows (4). Sums of squares along axes outside the directions do not
     /// cancel, as ‖x‖² less the part inside would.
-    fn score_block(&self, x: &[f64]) -> Vec<f64> {
+    fn score_block(&self, x: &[f64], axes: &[f64]) -> Vec<f64> {
         let (d, j) = (self.whitening().dims(), self.experts().len());
         let constant = self.half_ln_gram() - 0.5 * (d - j) as f64 * LN_TAU;
         let of_row = |z: &[f64]| {
@@ -58,6 +59,6 @@ impl Model {
             let total = experts.sum::<f64>() + constant - 0.5 * off;
             if total.is_nan() { f64::NEG_INFINITY } else { total }
         };
-        upoe_kernels::project(x, d, self.axes()).chunks_exact(d).map(of_row).collect()
+        upoe_kernels::project(x, d, axes).chunks_exact(d).map(of_row).collect()
     }
 }
