@@ -17,6 +17,30 @@ RESULTS = Path("bench/results")
 LONG = 30.0  # seconds; longer runs are not repeated
 
 
+def busy():
+    """Seconds that all cores together have worked since the machine started, and that this
+    process and its children have; None where the system does not say."""
+    try:
+        user, nice, system = map(int, open("/proc/stat").readline().split()[1:4])
+    except OSError:
+        return None
+    own = os.times()
+    return (user + nice + system) / os.sysconf("SC_CLK_TCK"), sum(own[:4])
+
+
+START = time.perf_counter(), busy()
+
+
+def others():
+    """The share of the machine that other programs took since this section began."""
+    now = busy()
+    if now is None:
+        return None
+    (began, then), cores = START, os.cpu_count() or 1
+    theirs = (now[0] - then[0]) - (now[1] - then[1])
+    return max(0.0, theirs / (cores * (time.perf_counter() - began)))
+
+
 def say(*words):
     """A line of progress."""
     print(time.strftime("%H:%M:%S"), *words, flush=True)
@@ -96,6 +120,7 @@ def machine():
         "python": platform.python_version(),
         "versions": {name: importlib.metadata.version(name) for name in known},
         "system": f"{platform.system()} {platform.machine()}",
+        "other_programs": others(),
     }
 
 

@@ -11,8 +11,8 @@ from sklearn.mixture import GaussianMixture
 from sklearn.neighbors import KernelDensity
 from upoe import UPoE
 
-COMPONENTS = [1, 2, 4, 8, 16, 32]
-BANDWIDTHS = [0.4, 0.6, 0.8, 1.0]
+COMPONENTS = [1, 4, 16]
+BANDWIDTHS = [0.4, 0.6, 0.8]
 
 
 def split_patches():

@@ -1,7 +1,8 @@
 """Section 3: 100 directions of 100,000 patches of natural images in 400 sphered dimensions.
 
 The gain is on 20,000 patches of two images that were not learned from. FastICA and Picard learn
-as many directions as there are dimensions, so they get the first 100 principal ones.
+as many directions as there are dimensions, so they get the first 100 principal ones. FastICA and
+ours get single precision; Picard turns such rows into double, so it gets double.
 """
 
 import json
@@ -15,7 +16,7 @@ from upoe import UPoE
 
 EXPERTS = 100
 FAST = {"precision": "f32", "n_starts": 4, "tol": 1e-3}
-CONVERGED = {"precision": "f64", "n_starts": 16, "tol": 1e-6}
+CONVERGED = {"precision": "f64", "n_starts": 16, "tol": 1e-5}
 
 
 def pursuit(rows, **settings):
@@ -38,8 +39,8 @@ def gains(directions, train, held):
 
 def peers(train):
     """Functions to directions in all dimensions from the first 100."""
-    head = np.ascontiguousarray(train[:, :EXPERTS])
-    columns = np.ascontiguousarray(head.T)
+    head = train[:, :EXPERTS].astype(np.float32)
+    columns = np.ascontiguousarray(train[:, :EXPERTS].T)
 
     def widened(w):
         return np.hstack([w, np.zeros((EXPERTS, train.shape[1] - EXPERTS))])

@@ -33,8 +33,12 @@ def machine(result):
     m = result["machine"]
     versions = ", ".join(f"{name} {version}" for name, version in m["versions"].items())
     blas = ", ".join(f"{name} {n}" for name, n in m["blas_threads"].items())
-    return (
-        f"*{m['cpu']}, {m['cores']} cores, {m['instructions']}; {m['system']}; Python {m['python']}, "
+    other = m["other_programs"]
+    warning = ""
+    if other is not None and other > 0.05:
+        warning = f"\n**Other programs took {100 * other:.0f} % of the machine meanwhile: the times are rough.**\n"
+    return warning + (
+        f"\n*{m['cpu']}, {m['cores']} cores, {m['instructions']}; {m['system']}; Python {m['python']}, "
         f"{versions}; threads of the peers' libraries: {blas}; {result['date']}.*\n"
     )
 
@@ -120,7 +124,8 @@ def images_section(result):
         f"nats a patch on {result['held_rows']:,} patches of images 12 and 13. Sphering the "
         f"sphered rows once more, {seconds(result['sphering'])}, is in our time. \"To the end\" "
         f"is {settings(best['settings'])}. FastICA and Picard learn as many directions as there "
-        "are dimensions, so they get the 100 widest only.\n\n"
+        "are dimensions, so they get the 100 widest only; FastICA in single precision as ours, Picard "
+        "in double, into which it turns single-precision rows.\n\n"
         + table(["", "time", "gain, learned from", "gain, held out", "of the converged fit"], rows)
         + f"\nGoal, 20 s or less: {verdict(ours['median'] <= 20)}. "
         f"Goal, 98 % of the converged fit's held-out gain: {verdict(result['share_of_converged'] >= 0.98)}.\n"
@@ -202,7 +207,7 @@ def main():
         path = RESULTS / f"{name}.json"
         if path.exists():
             result = json.loads(path.read_text())
-            parts += [f"\n## {number}. {title}\n\n", write(result), "\n", machine(result)]
+            parts += [f"\n## {number}. {title}\n\n", write(result), machine(result)]
     PAGE.write_text("".join(parts))
     say(f"wrote {PAGE}")
 
