@@ -14,7 +14,7 @@ import numpy as np
 from upoe import UPoE
 
 RESULTS = Path("bench/results")
-LONG = 30.0  # seconds; longer runs are not repeated
+LONG = 30.0  # seconds; after a longer run there is no other
 
 
 def busy():
@@ -56,7 +56,7 @@ def timed(task):
 
 def measure(task, runs=5, first=None):
     """Median, least and most seconds of some runs (`first`, if given, is one of them), and the
-    last result. Runs of over 30 s are not repeated."""
+    last result. After a run of over 30 s there is no other."""
     seconds, result = [first] if first else [], None
     while not seconds or (len(seconds) < runs and max(seconds) < LONG):
         took, result = timed(task)

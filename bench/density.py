@@ -11,13 +11,13 @@ from sklearn.mixture import GaussianMixture
 from sklearn.neighbors import KernelDensity
 from upoe import UPoE
 
-COMPONENTS = [1, 4, 16]
-BANDWIDTHS = [0.4, 0.6, 0.8]
+COMPONENTS = [1, 2, 4, 8, 16]
+BANDWIDTHS = [0.6, 0.8, 1.0, 1.2, 1.5]
 
 
 def split_patches():
-    """8 × 8 patches: 20,000 of images 1–11, and 2,000 of images 12 and 13."""
-    rows = [patches(range(1, 12), 8, 20_000, seed=3), patches([12, 13], 8, 2_000, seed=4)]
+    """8 × 8 patches: 10,000 of images 1–11, and 1,000 of images 12 and 13."""
+    rows = [patches(range(1, 12), 8, 10_000, seed=3), patches([12, 13], 8, 1_000, seed=4)]
     return *(r - r.mean(axis=1, keepdims=True) for r in rows), 63
 
 
@@ -30,7 +30,7 @@ def split_frey():
 
 def split_synthetic():
     rows, dims = synthetic()
-    return rows[:20_000], rows[20_000:22_000], dims
+    return rows[:10_000], rows[10_000:11_000], dims
 
 
 SETS = {"patches": split_patches, "Frey faces": split_frey, "synthetic": split_synthetic}

@@ -45,10 +45,9 @@ def fit(n, d, j, k):
 
 
 def exponent(points, over):
-    """The slope of seconds against a size, both logarithmic, over the larger half of the sweep."""
-    half = points[len(points) // 2 - 1 :]
-    x = np.log([p[over] for p in half])
-    return float(np.polyfit(x, np.log([p["median"] for p in half]), 1)[0])
+    """The slope of seconds against a size, both logarithmic, without the smallest size."""
+    x, y = ([np.log(p[name]) for p in points[1:]] for name in (over, "median"))
+    return float(np.polyfit(x, y, 1)[0])
 
 
 def main():

@@ -47,14 +47,14 @@ def ica_plot(sets):
         ax.grid(alpha=0.3)
     axes[0][0].set_ylabel("gain, nats a row")
     handles, labels = axes[0][0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=6, frameon=False)
+    figure.legend(handles, labels, loc="outside lower center", ncols=2 * len(sets), frameon=False)
     write(figure, "ica")
 
 
 def growth_plot(result):
     """Time above, memory below, a column for each size that was varied."""
     sweeps = result["sweeps"]
-    figure, axes = plt.subplots(2, len(sweeps), figsize=(3 * len(sweeps), 5.2), sharex="col", layout="constrained")
+    figure, axes = plt.subplots(2, len(sweeps), figsize=(3 * len(sweeps), 5.2), sharex="col", sharey="row", layout="constrained")
     for (time, memory), (over, sweep) in zip(axes.T, sweeps.items()):
         sizes = [p[over] for p in sweep["points"]]
         time.loglog(sizes, [p["median"] for p in sweep["points"]], "o-", color=COLORS["pursuit"])
@@ -69,5 +69,5 @@ def growth_plot(result):
             ax.grid(alpha=0.3)
     axes[0][0].set_ylabel("seconds")
     axes[1][0].set_ylabel("MB")
-    axes[1][0].legend(frameon=False, fontsize=8)
+    axes[1][2].legend(loc="upper left", frameon=False, fontsize=8)
     write(figure, "growth")

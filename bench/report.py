@@ -86,7 +86,7 @@ def ica_section(result):
         "    gain = ⟨Σ ln T(zⱼ)⟩ + ln|det W| + ½ D (1 + ln 2π)      nats a row over the Gaussian\n\n"
         "A peer's time is that of its fastest run that comes within 0.1 % of the gain of its "
         "default settings; ours is that of our fastest run that reaches all of that gain. "
-        "Medians (least–most); runs of over 30 s were made once.\n"
+        "Medians (least–most) of five runs, fewer once one took over 30 s; one seed.\n"
     ]
     for name, data in result["sets"].items():
         rows = []
@@ -169,7 +169,7 @@ def growth_section(result):
     return (
         f"Fits of independent Student-t columns, one size varied and the others at {base}; each in "
         "a process of its own. Memory is what the fit adds to the rows it is given. Time grows as "
-        f"{exponents} (fitted over the larger half of each sweep).\n\n"
+        f"{exponents} (fitted without the smallest size).\n\n"
         f"![time and memory](images/bench/{IMAGES['growth'].name})\n\n"
         + table(["", "time", "memory", "sphered rows", "1.3 × rows + 50 MB", ""], rows)
         + f"\nGoal, memory within 1.3 × the sphered rows plus 50 MB: {verdict(within)}.\n"
