@@ -12,7 +12,7 @@ from sklearn.neighbors import KernelDensity
 from upoe import UPoE
 
 COMPONENTS = [1, 2, 4, 8, 16]
-BANDWIDTHS = [0.6, 0.8, 1.0, 1.2, 1.5]
+BANDWIDTHS = [0.4, 0.6, 0.8, 1.0, 1.2, 1.5]
 
 
 def split_patches():

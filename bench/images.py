@@ -5,14 +5,16 @@ as many directions as there are dimensions, so they get the first 100 principal 
 ours get single precision; Picard turns such rows into double, so it gets double.
 """
 
+import hashlib
 import json
+from pathlib import Path
 
 import numpy as np
 from common import gain, measure, save, say, timed
 from data import CACHE, folder, large_patches
 from picard import picard
 from sklearn.decomposition import FastICA
-from upoe import UPoE
+from upoe import UPoE, _upoe
 
 EXPERTS = 100
 FAST = {"precision": "f32", "n_starts": 4, "tol": 1e-3}
@@ -24,8 +26,10 @@ def pursuit(rows, **settings):
 
 
 def converged(train, held):
-    """Seconds and held-out gain of a fit to a tight tolerance; it is long, so it is kept."""
-    path = CACHE / "images-converged.json"
+    """Seconds and gains of a fit to a tight tolerance; it is long, so it is kept for as long as
+    the package stays the same."""
+    package = hashlib.sha256(Path(_upoe.__file__).read_bytes()).hexdigest()[:12]
+    path = CACHE / f"images-converged-{package}.json"
     if not path.exists():
         seconds, model = timed(lambda: pursuit(train, **CONVERGED))
         result = {"settings": CONVERGED, "seconds": seconds, **gains(model.components_, train, held)}
