@@ -8,6 +8,7 @@ DATA := $(wildcard ../shared/data)
 export UPOE_DATA ?= $(abspath $(DATA))
 
 -include python/python.mk
+include bench/bench.mk
 
 .PHONY: test test-rust test-page lint demo null-table
 

@@ -1,0 +1,23 @@
+# `make bench`: every section, or one with SECTION=ica. Included by the Makefile at the root.
+
+BENCH := target/bench
+BENCH_PYTHON := $(BENCH)/venv/bin/python
+SECTION ?= pass ica images density growth scoring
+
+.PHONY: bench bench-install
+
+# Results go to bench/results, tables and plots to docs/benchmarks.md; about 25 minutes.
+bench: bench-install
+	for section in $(SECTION); do $(BENCH_PYTHON) bench/$$section.py; done
+	$(BENCH_PYTHON) bench/report.py
+
+# The peers at their pinned versions, and our wheel as it is now.
+bench-install: $(BENCH)/venv/installed
+	rm -rf $(BENCH)/wheels
+	$(BENCH)/venv/bin/maturin build --release --manifest-path python/Cargo.toml --out $(BENCH)/wheels
+	$(BENCH)/venv/bin/pip install --quiet --force-reinstall --no-deps $(BENCH)/wheels/upoe-*.whl
+
+$(BENCH)/venv/installed: bench/requirements.txt
+	python3 -m venv $(BENCH)/venv
+	$(BENCH)/venv/bin/pip install --quiet --requirement bench/requirements.txt
+	touch $@

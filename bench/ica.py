@@ -1,0 +1,127 @@
+"""Section 2: complete ICA (J = D), time to the same likelihood.
+
+Everybody gets the same sphered rows in double precision and all cores, and `common.gain` scores
+everybody's directions. Peers do not whiten again; our fit does, and its time counts. A method
+runs with several settings, from hasty to its own default, which gives a curve of gain against
+time. A peer's *target* is the gain of its default run; its time is that of its fastest run that
+comes within 0.1 % of the target; ours is that of our fastest run that reaches all of it.
+"""
+
+import sys
+
+import numpy as np
+from common import gain, measure, save, say, timed
+from data import ICA_SETS, folder, ica_set
+from picard import picard
+from sklearn.decomposition import FastICA
+from upoe import UPoE
+
+# Who is compared with whom, and how much of the peer's time may be taken.
+GOALS = {
+    "FastICA deflation": ("pursuit", 1 / 5),
+    "FastICA parallel": ("parallel", None),
+    "Picard-O": ("parallel", 1 / 10),
+    "Picard": ("parallel", 1 / 10),
+}
+NEAR = 0.999
+
+
+def methods(rows):
+    """For each method its settings, hasty ones first and the default last, and a function from
+    settings to directions."""
+    dims = rows.shape[1]
+    columns = np.ascontiguousarray(rows.T)
+
+    def fastica(algorithm):
+        return lambda **settings: (
+            FastICA(algorithm=algorithm, whiten=False, random_state=0, **settings).fit(rows).components_
+        )
+
+    def picards(ortho):
+        return lambda **settings: (
+            picard(columns, ortho=ortho, whiten=False, random_state=0, **settings)[1]
+        )
+
+    def ours(**fixed):
+        return lambda **settings: (
+            UPoE(dims, family="student-t", **fixed, **settings).fit(rows).components_
+        )
+
+    iterations = [{"max_iter": n} for n in (10, 30, 100)]
+    starts = [{"n_starts": n, "tol": tol} for n, tol in [(2, 1e-2), (4, 1e-2), (4, 1e-3)]]
+    once = [{"n_starts": 1, "tol": tol} for tol in (1e-1, 1e-2, 1e-3)]
+    return {
+        "pursuit": (starts + [{}], ours()),
+        "parallel": (once + [{}], ours(learner="parallel", parallel_start="random")),
+        "FastICA deflation": ([{"tol": 1e-2}, {"tol": 1e-3}, {}], fastica("deflation")),
+        "FastICA parallel": (iterations + [{}], fastica("parallel")),
+        "Picard-O": (iterations + [{}], picards(True)),
+        "Picard": (iterations + [{}], picards(False)),
+    }
+
+
+def curve(name, settings, learn, rows):
+    """Seconds and gain of one run with each of the settings."""
+    points = []
+    for setting in settings:
+        seconds, directions = timed(lambda: learn(**setting))
+        points.append({"settings": setting, "seconds": seconds, "gain": gain(directions, rows)})
+        say(f"  {name} {setting}: {seconds:.2f} s, gain {points[-1]['gain']:.4f}")
+    return points
+
+
+def fastest(points, target):
+    """The fastest run that reaches a gain, or None."""
+    return min((p for p in points if p["gain"] >= target), key=lambda p: p["seconds"], default=None)
+
+
+def compare(curves, all_methods):
+    """Each peer's time to its own gain, and ours to the same."""
+    timings = {}
+
+    def repeated(name, point):
+        key = (name, str(point["settings"]))
+        if key not in timings:
+            learn = all_methods[name][1]
+            timings[key] = measure(lambda: learn(**point["settings"]), first=point["seconds"])[0]
+        return {"settings": point["settings"], "gain": point["gain"], **timings[key]}
+
+    rows = []
+    for peer, (ours, goal) in GOALS.items():
+        target = curves[peer][-1]["gain"]
+        theirs = repeated(peer, fastest(curves[peer], NEAR * target))
+        own = fastest(curves[ours], target)
+        row = {"peer": peer, "ours": ours, "target": target, "goal": goal, "peer_run": theirs}
+        row["our_best"] = max(point["gain"] for point in curves[ours])
+        if own:
+            row["our_run"] = repeated(ours, own)
+            row["share"] = row["our_run"]["median"] / theirs["median"]
+        say(f"  {ours} against {peer}: {row.get('share', float('nan')):.3f} of its time")
+        rows.append(row)
+    return rows
+
+
+def main():
+    sets = sys.argv[1:] or [name for name in ICA_SETS if folder() or name == "synthetic"]
+    if not folder():
+        say("ica: only the synthetic set; set UPOE_DATA to the folder of the paper's data")
+    results = {}
+    for name in sets:
+        rows = ica_set(name)
+        say(f"ica: {name}, {rows.shape[0]} × {rows.shape[1]}")
+        all_methods = methods(rows)
+        curves = {
+            method: curve(method, settings, learn, rows)
+            for method, (settings, learn) in all_methods.items()
+        }
+        results[name] = {
+            "rows": rows.shape[0],
+            "dims": rows.shape[1],
+            "curves": curves,
+            "comparison": compare(curves, all_methods),
+        }
+    save("ica", {"sets": results})
+
+
+if __name__ == "__main__":
+    main()
