@@ -61,7 +61,10 @@ def likelihood(method, group, train, test):
 
 
 def mixture(x, size, kind, starts=5):
-    model = GaussianMixture(size, covariance_type=kind, n_init=starts, random_state=0, max_iter=100)
+    # With the default tolerance a mixture of components around one centre stops where it starts.
+    model = GaussianMixture(
+        size, covariance_type=kind, n_init=starts, random_state=0, max_iter=200, tol=1e-5
+    )
     return model.fit(x)
 
 
@@ -137,7 +140,7 @@ def images(arguments):
     x = ((train - mean) @ matrix.T).astype(np.float32)
     y = ((test - mean) @ matrix.T).astype(np.float32)
     directions = fastica(x, max_iter=100, tol=1e-3)
-    results = mixtures(x, y, {"spherical": (2, 4, 8), "diag": (2, 4), "full": (2,)}, starts=1)
+    results = mixtures(x, y, {"spherical": (2, 4, 8), "diag": (2, 4, 8), "full": (2,)}, starts=1)
     rows = [int(i * 1000000 + t * 1000 + l) for _, i, t, l in places[:500]]
     return x, rows, directions, results
 

@@ -112,8 +112,8 @@ impl Frey {
         outlet.write("train_rows.txt", (rows.join("\n") + "\n").as_bytes())?;
         let found = Found {
             others: self.others(&faces, &random[0], peers, &outlet)?,
-            random: self.curves(&faces, &random, &outlet, "random split")?,
-            blocks: self.curves(&faces, &blocks, &outlet, "split by blocks")?,
+            random: self.curves(&faces, &random, &outlet, "random splits")?,
+            blocks: self.curves(&faces, &blocks, &outlet, "splits by blocks")?,
             pixels: self.pixels(&faces, &random[0], &outlet)?,
         };
         outlet.go_on()?;
@@ -180,7 +180,7 @@ impl Frey {
         outlet: &Outlet,
         what: &str,
     ) -> Result<Vec<Curves>, Failure> {
-        outlet.progress.stage(&format!("learning PAR, SEQ and PP: {} {what}(s)", splits.len()));
+        outlet.progress.stage(&format!("learning PAR, SEQ and PP, {what}: {}", splits.len()));
         let tasks: Vec<(usize, usize)> =
             (0..splits.len()).flat_map(|s| (0..LEARNERS.len()).map(move |l| (s, l))).collect();
         let paths: Result<Vec<paths::Path>, Failure> = tasks

@@ -26,8 +26,8 @@ pub(super) fn knows(letter: char) -> bool {
 
 /// Draws the outline of each letter, in the font's units: gives the place of its origin and
 /// the scale to points.
-pub(super) fn outlines(text: &str, size: f64, mut draw: impl FnMut(f64, f64, Outline)) {
-    walk(text, size, |x, scale, outline| draw(x, scale, outline));
+pub(super) fn outlines(text: &str, size: f64, draw: impl FnMut(f64, f64, Outline)) {
+    walk(text, size, draw);
 }
 
 /// What draws a letter into a builder.

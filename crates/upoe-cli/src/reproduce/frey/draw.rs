@@ -30,19 +30,10 @@ fn inks(l: usize) -> [Ink; 2] {
     [Ink::solid(colour, 1.6), Ink::dashed(colour, 1.6)]
 }
 
-/// A learner's curve over splits: mean, and mean ± a standard deviation.
-fn over_splits(
-    splits: &[Curves],
-    of: &dyn Fn(&Curves) -> &Vec<f64>,
-) -> (Vec<(f64, f64)>, Vec<(f64, f64, f64)>) {
-    let most = splits[0].most();
+/// A learner's curve over splits: projections, mean and standard deviation.
+fn over_splits(splits: &[Curves], of: &dyn Fn(&Curves) -> &Vec<f64>) -> Vec<(f64, f64, f64)> {
     let at = |j: usize| -> Vec<f64> { splits.iter().map(|curves| of(curves)[j]).collect() };
-    let line = (0..=most).map(|j| (j as f64, mean(&at(j)))).collect();
-    let band = (0..=most).map(|j| {
-        let (middle, spread) = (mean(&at(j)), deviation(&at(j)));
-        (j as f64, middle - spread, middle + spread)
-    });
-    (line, band.collect())
+    (0..=splits[0].most()).map(|j| (j as f64, mean(&at(j)), deviation(&at(j)))).collect()
 }
 
 fn curves(splits: &[Curves], others: Option<&Others>) -> Figure {
@@ -68,8 +59,11 @@ fn curves(splits: &[Curves], others: Option<&Others>) -> Figure {
     let mut keys = Vec::new();
     for (l, (name, _)) in LEARNERS.iter().enumerate() {
         for (part, (of, ink)) in parts.iter().zip(inks(l)).enumerate() {
-            let (line, band) = over_splits(splits, &|curves| of(&curves.paths[l]));
+            let spread = over_splits(splits, &|curves| of(&curves.paths[l]));
+            let line: Vec<(f64, f64)> = spread.iter().map(|(j, mean, _)| (*j, *mean)).collect();
             if splits.len() > 1 {
+                let band: Vec<(f64, f64, f64)> =
+                    spread.iter().map(|(j, mean, sd)| (*j, mean - sd, mean + sd)).collect();
                 axes.band(&mut figure, &band, STYLES[l].0.faint(0.18));
             }
             axes.curve(&mut figure, &line, ink);
@@ -82,7 +76,10 @@ fn curves(splits: &[Curves], others: Option<&Others>) -> Figure {
             keys.push(Key { mark: Some((mark, colour)), ..key });
         }
     }
-    let start = parts.map(|of| over_splits(splits, &|curves| of(&curves.paths[0])).0[0]);
+    let start = parts.map(|of| {
+        let (j, mean, _) = over_splits(splits, &|curves| of(&curves.paths[0]))[0];
+        (j, mean)
+    });
     axes.marks(&mut figure, &start, (Mark::Dot, 7.0), Colour::INK);
     keys.push(Key::mark("Gaussian (0)", Mark::Dot, Colour::INK));
     if !fastica.is_empty() {
