@@ -61,6 +61,7 @@ mod tests {
         let state = State {
             experts: vec![learned(-0.3), learned(-0.01)],
             path: vec![point(-5.0), point(-4.7), point(-4.69)],
+            ..State::default()
         };
         let found = path(&Training { state, rows: 200, ..Training::default() }, 5);
         assert_eq!(found.optimum, 1);
