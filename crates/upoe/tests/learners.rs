@@ -333,10 +333,20 @@ fn weights_count_rows() {
 
 #[test]
 fn an_observer_can_stop_a_fit_and_a_state_goes_on_with_the_same_bits() {
-    let values = mixed();
-    let rows = Rows::new(&values, 5).unwrap();
-    for learner in [Learner::Pursuit, Learner::Sequential] {
-        let s = settings(learner, None);
+    let few = mixed();
+    // Enough rows and directions for starts to be kept in reserve.
+    let jitter = |(i, x): (usize, &f64)| x + 1e-3 * (i as f64).sin();
+    let row = |i: usize| [&few[i % 600 * 5..][..5], &few[7 * i % 599 * 5..][..5]].concat();
+    let many: Vec<f64> = (0..10_000).flat_map(row).collect();
+    let many: Vec<f64> = many.iter().enumerate().map(jitter).collect();
+    let cases = [
+        (&few, 5, Learner::Pursuit, None),
+        (&few, 5, Learner::Sequential, None),
+        (&many, 10, Learner::Pursuit, Some(Family::StudentT)),
+    ];
+    for (values, columns, learner, family) in cases {
+        let rows = Rows::new(values, columns).unwrap();
+        let s = settings(learner, family);
         let whole = fit(&rows, &s).unwrap();
         let mut kept = None;
         let stopped = fit_with(&rows, None, &s, State::default(), &mut |event| {
@@ -348,7 +358,9 @@ fn an_observer_can_stop_a_fit_and_a_state_goes_on_with_the_same_bits() {
         .unwrap();
         assert_eq!(stopped.stop, StopReason::Interrupted);
         assert_eq!(stopped.model.experts().len(), 1);
-        let resumed = fit_with(&rows, None, &s, kept.unwrap(), &mut |_| true).unwrap();
+        let kept = kept.unwrap();
+        assert_eq!(kept.reserve.is_empty(), rows.len() < 10_000);
+        let resumed = fit_with(&rows, None, &s, kept, &mut |_| true).unwrap();
         assert_eq!(bits(&whole), bits(&resumed));
         assert_eq!(whole.state.path, resumed.state.path);
     }
