@@ -56,16 +56,21 @@ fn curves(splits: &[Curves], others: Option<&Others>) -> Figure {
     };
     let scales = ((0.0, splits[0].most() as f64), span);
     let axes = Axes::new(&mut figure, (62.0, 14.0), (410.0, 340.0), scales, labels);
+    let spread =
+        |l: usize, of: &fn(&Path) -> &Vec<f64>| over_splits(splits, &|curves| of(&curves.paths[l]));
+    // Bands first: the curves stay clear.
+    for (l, of) in (0..LEARNERS.len()).flat_map(|l| parts.iter().map(move |of| (l, of))) {
+        if splits.len() > 1 {
+            let band: Vec<(f64, f64, f64)> =
+                spread(l, of).iter().map(|(j, mean, sd)| (*j, mean - sd, mean + sd)).collect();
+            axes.band(&mut figure, &band, STYLES[l].0.faint(0.12));
+        }
+    }
     let mut keys = Vec::new();
     for (l, (name, _)) in LEARNERS.iter().enumerate() {
         for (part, (of, ink)) in parts.iter().zip(inks(l)).enumerate() {
-            let spread = over_splits(splits, &|curves| of(&curves.paths[l]));
-            let line: Vec<(f64, f64)> = spread.iter().map(|(j, mean, _)| (*j, *mean)).collect();
-            if splits.len() > 1 {
-                let band: Vec<(f64, f64, f64)> =
-                    spread.iter().map(|(j, mean, sd)| (*j, mean - sd, mean + sd)).collect();
-                axes.band(&mut figure, &band, STYLES[l].0.faint(0.18));
-            }
+            let line: Vec<(f64, f64)> =
+                spread(l, of).iter().map(|(j, mean, _)| (*j, *mean)).collect();
             axes.curve(&mut figure, &line, ink);
             let every: Vec<(f64, f64)> =
                 line.iter().skip(5 * (l + 1)).step_by(15).copied().collect();
@@ -76,25 +81,24 @@ fn curves(splits: &[Curves], others: Option<&Others>) -> Figure {
             keys.push(Key { mark: Some((mark, colour)), ..key });
         }
     }
-    let start = parts.map(|of| {
-        let (j, mean, _) = over_splits(splits, &|curves| of(&curves.paths[0]))[0];
-        (j, mean)
-    });
+    let start = parts.map(|of| (0.0, spread(0, &of)[0].1));
     axes.marks(&mut figure, &start, (Mark::Dot, 7.0), Colour::INK);
     keys.push(Key::mark("Gaussian (0)", Mark::Dot, Colour::INK));
+    // Other methods were given one split.
+    let first = if splits.len() > 1 { ", split 1" } else { "" };
     if !fastica.is_empty() {
         let test = |of: fn(&(f64, f64)) -> f64| -> Vec<(f64, f64)> {
             fastica.iter().enumerate().map(|(j, p)| (j as f64, of(p))).collect()
         };
         let ink = Ink { dash: Some((1.5, 2.5)), ..Ink::solid(Colour::INK, 1.3) };
         axes.curve(&mut figure, &test(|p| p.1), ink);
-        keys.push(Key::line("FastICA-TST", ink));
+        keys.push(Key::line(format!("FastICA-TST{first}"), ink));
     }
-    for (mixture, dash) in shown.iter().zip([(9.0, 3.0), (9.0, 3.0), (4.0, 2.0), (2.0, 4.0)]) {
+    for (mixture, dash) in shown.iter().zip([(14.0, 3.0), (7.0, 3.0), (3.0, 3.0), (1.0, 4.0)]) {
         let ink = Ink { dash: Some(dash), ..Ink::solid(Colour::GREY, 1.2) };
         axes.level(&mut figure, mixture.test, ink);
         let kind = mixture.group.rsplit(' ').next().unwrap_or("");
-        keys.push(Key::line(format!("mixture, {kind}-TST"), ink));
+        keys.push(Key::line(format!("mixture, {kind}{first}"), ink));
     }
     legend(&mut figure, (484.0, 16.0), &keys);
     if splits.len() > 1 {
