@@ -52,8 +52,8 @@ smoother.
 An expert adds {train:.4} nats a patch on training patches and {out:.4} on the held-out images in the
 mean; all of them together {total:.3} held-out nats. β lies between {b0:.2} and {b1:.2}. Gain on the
 training patches is not gain: only the held-out figure says what was learned. The held-out images have more of what
-is rare in the others: the Gaussian alone gives their patches {g1:.1} nats in sphered space, the training patches
-{g0:.1}.
+is rare in the others: the Gaussian alone gives their patches {g1} nats in sphered space, the training patches
+{g0}.
 
 {gain}
 ",
@@ -84,8 +84,8 @@ is rare in the others: the Gaussian alone gives their patches {g1:.1} nats in sp
         total = run.total(),
         b0 = found.beta.iter().copied().fold(f64::INFINITY, f64::min),
         b1 = found.beta.iter().copied().fold(0.0, f64::max),
-        g0 = run.train[0],
-        g1 = run.held_out[0],
+        g0 = signed(run.train[0], 1),
+        g1 = signed(run.held_out[0], 1),
         gain = pictures[4],
     );
     page += &format!("## Time\n\n{}\n{}\n", time(found), pictures[5]);
@@ -104,17 +104,22 @@ fn time(found: &Found) -> String {
     };
     let least = run.total().min(other.total());
     let when = |run: &super::Run| run.reaches(least).map_or("never".into(), duration);
+    let same = run.held_out.len() == other.held_out.len();
+    let share = if same {
+        format!(" ({:.1} % of the other)", 100.0 * run.total() / other.total())
+    } else {
+        format!(" (with {} and {} experts)", run.held_out.len() - 1, other.held_out.len() - 1)
+    };
     format!(
         "To a held-out gain of {least:.3} nats a patch, the less of the two runs: recipe `{}` {}, recipe \
-         `{}` {}. At the end they have {:.3} and {:.3}: this run {:.1} % of the other. The paper speaks \
-         of a few hours on a 1 GHz PC.\n",
+         `{}` {}. At the end they have {:.3} and {:.3}{share}. The paper speaks of a few hours on a 1 GHz \
+         PC.\n",
         run.recipe,
         when(run),
         other.recipe,
         when(other),
         run.total(),
         other.total(),
-        100.0 * run.total() / other.total(),
     )
 }
 
