@@ -12,7 +12,8 @@ use rayon::prelude::*;
 use std::ops::Range;
 use std::sync::OnceLock;
 
-const LN_TAU: f64 = 1.837_877_066_409_345_5;
+/// ln 2π.
+pub(crate) const LN_TAU: f64 = 1.837_877_066_409_345_5;
 
 /// ln p(x) = Σⱼ ln Tⱼ(wⱼᵀx) + ½ ln|WWᵀ| − ½ xᵀP⊥x − ½(D−J) ln 2π   (4)
 ///

@@ -2,11 +2,10 @@
 
 use crate::error::Result;
 use crate::expert::Marginal;
-use crate::model::Model;
+use crate::model::{LN_TAU, Model};
 use crate::rows::Rows;
 use rayon::prelude::*;
 
-const LN_TAU: f64 = 1.837_877_066_409_345_5;
 /// Rows a block.
 const BLOCK: usize = 1024;
 

@@ -340,4 +340,12 @@ fn many_rows_score_as_one_by_one() {
             assert!((also - slow).abs() <= 1e-11 * slow.abs().max(10.0), "{i} {also} {slow}");
         }
     }
+    // Over columns of which sphering keeps some, with noise in the rest.
+    let model = Model::new(reduced(), oblique(2, 3, 7), experts()[..2].to_vec()).unwrap();
+    let values = normals(5 * 5, 8);
+    let rows = Rows::new(&values, 5).unwrap();
+    for (i, fast) in model.score(&rows).unwrap().into_iter().enumerate() {
+        let slow = model.ln_p(&rows.row(i)).unwrap();
+        assert!((fast - slow).abs() <= 1e-11 * slow.abs().max(10.0), "{i} {fast} {slow}");
+    }
 }

@@ -5,7 +5,7 @@ use super::joint;
 use super::likelihood::{change, mean_ln_p};
 use super::outcome::{Fit, Notice, PathPoint, State, StopReason};
 use super::settings::{Learner, ParallelStart, Precision, Settings, Stop};
-use crate::engine::{Candidate, Engine, Memory};
+use crate::engine::{Engine, Memory};
 use crate::error::{Error, Result, invalid};
 use crate::expert::Marginal;
 use crate::model::Model;
@@ -55,15 +55,16 @@ impl Context<'_, '_> {
 
     /// Adds the model to the path whose newest expert joined the others as they were.
     pub(super) fn join_path(&self, state: &mut State) -> Result<()> {
-        let (Some((new, others)), Some(last)) = (state.experts.split_last(), state.path.last())
+        let mut experts = candidates(state);
+        let (Some(new), Some(learned), Some(last)) =
+            (experts.pop(), state.experts.last(), state.path.last())
         else {
             return self.extend_path(state);
         };
-        let frozen: Vec<Vec<f64>> = others.iter().map(|e| e.direction.clone()).collect();
-        let new_one = Candidate { direction: new.direction.clone(), expert: new.expert.clone() };
-        let gains = |h: &dyn Engine| change(h, &frozen, &new_one);
+        let others: Vec<Vec<f64>> = experts.into_iter().map(|c| c.direction).collect();
+        let gains = |h: &dyn Engine| change(h, &others, &new);
         let holdout = last.holdout.zip(self.holdout).map(|(before, h)| before + gains(h));
-        state.path.push(PathPoint { train: last.train - new.q, holdout });
+        state.path.push(PathPoint { train: last.train - learned.q, holdout });
         Ok(())
     }
 
@@ -172,8 +173,9 @@ fn run<T: upoe_kernels::Real>(
     observer: &mut (dyn FnMut(&Event) -> bool + Send),
 ) -> Result<Fit> {
     let dims = whitening.dims();
-    if let Some(learned) = state.experts.iter().find(|e| e.direction.len() != dims) {
-        let got = learned.direction.len();
+    let spares = state.reserve.iter().map(|s| &s.candidate.direction);
+    let known = state.experts.iter().map(|e| &e.direction).chain(spares);
+    if let Some(got) = known.map(Vec::len).find(|length| *length != dims) {
         return Err(Error::Shape { what: "entries of a learned direction", expected: dims, got });
     }
     let known: Vec<Vec<f64>> = state.experts.iter().map(|e| e.direction.clone()).collect();

@@ -4,9 +4,7 @@ use super::problem::{orthonormal, remove};
 use crate::engine::{Candidate, Engine};
 use crate::error::Result;
 use crate::expert::{Expert, Marginal};
-use crate::model::{dot, pseudo_inverse};
-
-const LN_TAU: f64 = 1.837_877_066_409_345_5;
+use crate::model::{LN_TAU, dot, pseudo_inverse};
 
 /// ⟨ln p⟩ in sphered space (5). On rows other than the training rows their own ⟨xxᵀ⟩ counts.
 pub fn mean_ln_p(engine: &dyn Engine, experts: &[Candidate]) -> Result<f64> {

@@ -5,7 +5,7 @@ use super::descent::{Descent, Precondition};
 use super::together::Together;
 use crate::engine::{Candidate, Engine, Sums};
 use crate::expert::{Expert, Marginal};
-use crate::model::dot;
+use crate::model::{LN_TAU, dot};
 use faer::{Mat, Side};
 use std::ops::Range;
 
@@ -333,7 +333,7 @@ fn unit(w: &[f64]) -> Vec<f64> {
     w.iter().map(|x| x / norm).collect()
 }
 
-const HALF_LN_TAU: f64 = 0.918_938_533_204_672_8;
+const HALF_LN_TAU: f64 = 0.5 * LN_TAU;
 
 /// Removes the components along an orthonormal basis (19).
 pub fn remove(span: &[Vec<f64>], w: &mut [f64]) {
