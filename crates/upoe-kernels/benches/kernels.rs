@@ -4,7 +4,7 @@
 //!     cargo bench -p upoe-kernels -- exp     # those whose name contains a word
 
 use divan::{Bencher, black_box, counter::ItemsCount};
-use upoe_kernels::{Real, Term, affine, dispatch, exp, ln, ln_1p, map_sums, pass, scatter};
+use upoe_kernels::{Packed, Real, Term, affine, dispatch, exp, ln, ln_1p, map_sums, pass, scatter};
 
 fn main() {
     divan::main();
@@ -82,11 +82,12 @@ fn term(bencher: Bencher) {
 /// Many starts on a small table.
 #[divan::bench(args = [8, 64, 512])]
 fn pass_of_200_x_5(bencher: Bencher, k: usize) {
-    let (rows, directions) = (numbers::<f64>(200 * 5), numbers::<f64>(k * 5));
+    let rows = Packed::new(numbers::<f64>(200 * 5), 5);
+    let directions = numbers::<f64>(k * 5);
     let terms = vec![&Energy as &dyn Term; k];
     bencher
         .counter(ItemsCount::new(200 * k))
-        .bench_local(|| pass(black_box(&rows), 5, None, &directions, &terms));
+        .bench_local(|| pass(black_box(&rows), None, &directions, &terms));
 }
 
 /// Rows and columns of the two products that sphering needs.

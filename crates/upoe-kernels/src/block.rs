@@ -3,10 +3,11 @@
 use crate::{Real, aligned::Aligned, outer::padded, simd::prefetch};
 use pulp::{Arch, Simd, WithSimd};
 
-/// Rows in a block: about 128 kB, so that it stays in the second-level cache. A multiple of
-/// 16 that depends on the width of a row alone.
+/// Rows in a block: at most about 128 kB, so that it stays in the second-level cache. A
+/// multiple of 16 that depends on the width of a row alone; not of 256, since columns a power
+/// of two apart would share a few lines of the cache.
 pub(crate) fn block_rows<T>(cols: usize) -> usize {
-    ((1 << 17) / (cols * size_of::<T>()).max(1)).clamp(16, 256) / 16 * 16
+    ((1 << 17) / (cols * size_of::<T>()).max(1)).clamp(16, 240) / 16 * 16
 }
 
 /// A block of rows, `x_stride` apart.

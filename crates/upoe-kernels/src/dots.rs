@@ -20,6 +20,8 @@ pub(crate) struct Dots<'a, T> {
     pub count: usize,
     pub z: &'a mut [f64],
     pub z_stride: usize,
+    /// Whether memory is the limit: rows are then read strictly in order.
+    pub streams: bool,
 }
 
 impl<T: Real> WithSimd for Dots<'_, T> {
@@ -35,8 +37,7 @@ impl<T: Real> WithSimd for Dots<'_, T> {
         assert!(self.cols.next_multiple_of(16) <= self.w_stride);
         assert!(self.count * self.w_stride <= self.w.len());
         assert!(self.rows <= self.z_stride && self.count * self.z_stride <= self.z.len());
-        if self.count < 4 {
-            // Memory is the limit: rows strictly in order.
+        if self.streams {
             self.rows::<S, 1, 2>(simd);
         } else if S::REGISTER_COUNT >= 32 {
             self.rows::<S, 4, 4>(simd);

@@ -2,8 +2,10 @@
 
 use crate::aligned::Aligned;
 use crate::block::{Block, block_rows};
+use crate::dots::Dots;
 use crate::outer::{Outer, padded};
-use crate::project::Directions;
+use crate::packed::Packed;
+use crate::project::{Directions, narrow};
 use crate::{Real, Term, tree};
 use pulp::Arch;
 use std::ops::Range;
@@ -12,8 +14,7 @@ use std::sync::{Mutex, PoisonError};
 /// A group of candidates and what they pass over.
 pub(crate) struct Group<'a, T> {
     pub arch: Arch,
-    pub rows: &'a [T],
-    pub cols: usize,
+    pub rows: &'a Packed<T>,
     pub weights: Option<&'a [f64]>,
     pub directions: Directions<T>,
     pub terms: &'a [&'a dyn Term],
@@ -33,6 +34,8 @@ pub(crate) struct Space<T> {
     scores: Vec<f64>,
     /// All candidates' weighted scores, in the rows' precision.
     scaled: Aligned<T>,
+    /// One block's gradients, where rows are narrow.
+    gradients: Aligned<f64>,
 }
 
 /// Sums over some rows: gradients, `padded(cols)` apart, and all terms' sums end to end.
@@ -44,7 +47,7 @@ pub(crate) struct Partial {
 impl<T: Real> Group<'_, T> {
     fn empty(&self) -> Partial {
         Partial {
-            gradients: Aligned::new(self.terms.len() * padded(self.cols)),
+            gradients: Aligned::new(self.terms.len() * padded(self.rows.cols())),
             sums: vec![0.0; self.terms.iter().map(|t| t.n_sums()).sum()],
         }
     }
@@ -64,34 +67,59 @@ impl<T: Real> Group<'_, T> {
 
     /// The sums over one chunk of rows.
     fn chunk(&self, range: Range<usize>) -> Partial {
-        let Self { arch, rows, cols, weights, ref directions, terms, ref spare } = *self;
-        let size = block_rows::<T>(cols);
+        let Self { arch, rows, weights, ref directions, terms, ref spare } = *self;
+        let (cols, count) = (rows.cols(), terms.len());
+        let (size, stride, narrow) = (block_rows::<T>(cols), padded(cols), narrow::<T>(cols));
         let mut out = self.empty();
         let spare_space = spare.lock().unwrap_or_else(PoisonError::into_inner).pop();
         let mut space = spare_space.unwrap_or_else(|| Space {
-            copy: Block::space(cols, terms.len(), rows.len() / cols),
+            copy: Block::space(cols, if narrow { 0 } else { count }, rows.rows()),
             transposed: Vec::new(),
-            z: Aligned::new(terms.len() * size),
+            z: Aligned::new(count * size),
             scores: vec![0.0; size],
-            scaled: Aligned::new(terms.len() * size),
+            scaled: Aligned::new(count * size),
+            gradients: Aligned::new(if narrow { count * stride } else { 0 }),
         });
-        let Space { copy, transposed, z, scores, scaled } = &mut space;
+        let Space { copy, transposed, z, scores, scaled, gradients } = &mut space;
         for start in range.clone().step_by(size) {
             let stop = (start + size).min(range.end);
             let m = stop - start;
-            let next = &rows[stop * cols..];
-            let x = &rows[start * cols..stop * cols];
-            let x = Block::new(arch, x, next, cols, copy);
+            let x = &rows.from(start)[..m * cols];
+            let x = match narrow {
+                true => Block { x, x_stride: m, rows: m, next: rows.from(stop) },
+                false => Block::new(arch, x, rows.from(stop), cols, copy),
+            };
             let weights = weights.map(|w| &w[start..stop]);
-            directions.project(arch, x, z, size, transposed);
+            match narrow {
+                true => directions.project_columns(arch, x, z, size),
+                false => directions.project(arch, x, z, size, transposed),
+            }
             let mut sums = &mut out.sums[..];
             for ((term, z), scaled) in
                 terms.iter().zip(z.chunks_exact(size)).zip(scaled.chunks_exact_mut(size))
             {
                 let (own, rest) = sums.split_at_mut(term.n_sums());
                 term.block(&z[..m], weights, &mut scores[..m], own);
-                narrow(arch, &scores[..m], weights, &mut scaled[..m]);
+                weigh(arch, &scores[..m], weights, &mut scaled[..m]);
                 sums = rest;
+            }
+            if narrow {
+                scaled.chunks_exact_mut(size).for_each(|s| s[m..].fill(T::default()));
+                arch.dispatch(Dots {
+                    x: x.x,
+                    x_stride: m,
+                    rows: cols,
+                    next: &[],
+                    cols: m,
+                    w: scaled,
+                    w_stride: size,
+                    count,
+                    z: gradients,
+                    z_stride: stride,
+                    streams: false,
+                });
+                tree::add(&mut out.gradients, gradients);
+                continue;
             }
             arch.dispatch(Outer {
                 x: x.x,
@@ -101,9 +129,10 @@ impl<T: Real> Group<'_, T> {
                 cols,
                 s: scaled,
                 s_stride: size,
-                count: terms.len(),
+                count,
                 g: &mut out.gradients,
-                g_stride: padded(cols),
+                g_stride: stride,
+                streams: false,
             });
         }
         spare.lock().unwrap_or_else(PoisonError::into_inner).push(space);
@@ -112,7 +141,7 @@ impl<T: Real> Group<'_, T> {
 }
 
 /// Weights the scores and rounds them to the rows' precision.
-fn narrow<T: Real>(arch: Arch, scores: &[f64], weights: Option<&[f64]>, to: &mut [T]) {
+fn weigh<T: Real>(arch: Arch, scores: &[f64], weights: Option<&[f64]>, to: &mut [T]) {
     crate::simd::dispatch_on(
         arch,
         #[inline(always)]

@@ -79,6 +79,7 @@ pub(crate) fn scatter_on<T: Real>(
                     count,
                     g: &mut sums[top * stride + left..],
                     g_stride: stride,
+                    streams: false,
                 });
             }
         }
@@ -121,7 +122,12 @@ fn centre<T: Real>(x: &[T], shift: &[f64], to: &mut [f64]) {
 ///
 /// # Panics
 /// If the slices' lengths do not match `cols`.
-pub fn affine<T: Real, U: Real>(rows: &[T], cols: usize, shift: &[f64], matrix: &[f64]) -> Vec<U> {
+pub fn affine<T: Real, U: Real>(
+    rows: &[T],
+    cols: usize,
+    shift: &[f64],
+    matrix: &[f64],
+) -> Aligned<U> {
     affine_on(best(), rows, cols, shift, matrix)
 }
 
@@ -131,12 +137,12 @@ pub(crate) fn affine_on<T: Real, U: Real>(
     cols: usize,
     shift: &[f64],
     matrix: &[f64],
-) -> Vec<U> {
+) -> Aligned<U> {
     assert_eq!(shift.len(), cols, "a shift a column");
     assert_eq!(rows.len() % cols.max(1), 0, "rows × cols");
     assert_eq!(matrix.len() % cols.max(1), 0, "matrix × cols");
     if rows.is_empty() || matrix.is_empty() {
-        return Vec::new();
+        return Aligned::new(0);
     }
     let (n, width, stride) = (rows.len() / cols, matrix.len() / cols, padded(cols));
     let size = rows_at_once(cols);
@@ -144,7 +150,7 @@ pub(crate) fn affine_on<T: Real, U: Real>(
     for (w, from) in w.chunks_exact_mut(stride).zip(matrix.chunks_exact(cols)) {
         w[..cols].copy_from_slice(from);
     }
-    let mut out = vec![U::default(); n * width];
+    let mut out = Aligned::<U>::new(n * width);
     let space = || (Aligned::<f64>::new(size * stride), Aligned::<f64>::new(BAND * size));
     let block = |(x, z): &mut (Aligned<f64>, Aligned<f64>), (out, rows): (&mut [U], &[T])| {
         let m = rows.len() / cols;
@@ -164,6 +170,7 @@ pub(crate) fn affine_on<T: Real, U: Real>(
                 count,
                 z,
                 z_stride: size,
+                streams: false,
             });
             for (i, out) in out.chunks_exact_mut(width).enumerate() {
                 for (j, out) in out[top..top + count].iter_mut().enumerate() {

@@ -5,7 +5,7 @@
 //! order, whatever tile it falls into: the bits do not depend on how many candidates
 //! there are.
 
-use crate::{Real, simd::prefetch};
+use crate::{Real, block, simd::prefetch};
 use pulp::{Simd, WithSimd};
 
 /// G (`count` rows, `g_stride` apart) += S (`count` × `rows`, `s_stride` apart) times X
@@ -22,6 +22,8 @@ pub(crate) struct Outer<'a, T> {
     pub count: usize,
     pub g: &'a mut [f64],
     pub g_stride: usize,
+    /// Whether memory is the limit: X is then read nearly in order.
+    pub streams: bool,
 }
 
 /// G's stride for `cols` columns: the widest vector fits over the last column.
@@ -41,58 +43,58 @@ impl<T: Real> WithSimd for Outer<'_, T> {
         assert!((self.rows - 1) * self.x_stride + self.cols <= self.x.len());
         assert!((self.count - 1) * self.s_stride + self.rows <= self.s.len());
         assert!((self.count - 1) * self.g_stride + padded(self.cols) <= self.g.len());
+        let mut d = 0;
+        if self.streams {
+            d = self.panels::<S, 1, 15, true>(simd, d);
+        }
         if S::REGISTER_COUNT >= 32 {
-            self.panels::<S, 4, 5>(simd);
-        } else {
-            self.panels::<S, 4, 2>(simd);
+            d = self.panels::<S, 4, 5, false>(simd, d);
+        }
+        d = self.panels::<S, 4, 2, false>(simd, d);
+        d = self.panels::<S, 4, 1, false>(simd, d);
+        if d < self.cols {
+            self.candidates::<S, 4, 1, false, true>(simd, d);
         }
     }
 }
 
 impl<T: Real> Outer<'_, T> {
+    /// As many panels of V vectors as there is room for, from column `d` on; where they end.
     #[inline(always)]
-    fn panels<S: Simd, const C: usize, const V: usize>(&mut self, simd: S) {
-        let lanes = T::lanes::<S>();
-        let mut d = 0;
-        while d + V * lanes <= self.cols {
-            self.candidates::<S, C, V, false>(simd, d);
-            d += V * lanes;
+    fn panels<S: Simd, const C: usize, const V: usize, const AHEAD: bool>(
+        &mut self,
+        simd: S,
+        mut d: usize,
+    ) -> usize {
+        let width = V * T::lanes::<S>();
+        while d + width <= self.cols {
+            self.candidates::<S, C, V, AHEAD, false>(simd, d);
+            d += width;
         }
-        let rest = (self.cols - d) / lanes;
-        match rest {
-            4 if V > 4 => self.candidates::<S, C, 4, false>(simd, d),
-            3 if V > 3 => self.candidates::<S, C, 3, false>(simd, d),
-            2 if V > 2 => self.candidates::<S, C, 2, false>(simd, d),
-            1 => self.candidates::<S, C, 1, false>(simd, d),
-            _ => {}
-        }
-        d += rest * lanes;
-        if d < self.cols {
-            self.candidates::<S, C, 1, true>(simd, d);
-        }
+        d
     }
 
     #[inline(always)]
-    fn candidates<S: Simd, const C: usize, const V: usize, const TAIL: bool>(
+    fn candidates<S: Simd, const C: usize, const V: usize, const AHEAD: bool, const TAIL: bool>(
         &mut self,
         simd: S,
         d: usize,
     ) {
         let mut c = 0;
         while c + C <= self.count {
-            self.tile::<S, C, V, TAIL>(simd, c, d);
+            self.tile::<S, C, V, AHEAD, TAIL>(simd, c, d);
             c += C;
         }
         while c < self.count {
-            self.tile::<S, 1, V, TAIL>(simd, c, d);
+            self.tile::<S, 1, V, AHEAD, TAIL>(simd, c, d);
             c += 1;
         }
     }
 
     /// The C × (V vectors) tile of G at candidate `c` and column `d`; with TAIL, V is 1 and
-    /// the vector reaches over the last column.
+    /// the vector reaches over the last column; with AHEAD, memory is asked for what X has next.
     #[inline(always)]
-    fn tile<S: Simd, const C: usize, const V: usize, const TAIL: bool>(
+    fn tile<S: Simd, const C: usize, const V: usize, const AHEAD: bool, const TAIL: bool>(
         &mut self,
         simd: S,
         c: usize,
@@ -112,6 +114,7 @@ impl<T: Real> Outer<'_, T> {
             // slow.)
             let tile = d / (V * lanes) * self.count.div_ceil(C) + c / C;
             let (mut next, step) = match self.next {
+                _ if AHEAD => (x, 0),
                 [] => (x, 0),
                 next => (next.as_ptr().wrapping_byte_add(64 * tile * self.rows), 64),
             };
@@ -120,6 +123,9 @@ impl<T: Real> Outer<'_, T> {
                 next = next.wrapping_byte_add(step);
                 let mut xs = [T::splat(simd, T::default()); V];
                 for (v, xs) in xs.iter_mut().enumerate() {
+                    if AHEAD {
+                        prefetch(x.wrapping_add(v * lanes).wrapping_byte_add(block::AHEAD));
+                    }
                     *xs = if TAIL {
                         T::load_first(simd, mask, x)
                     } else {

@@ -2,6 +2,7 @@
 
 use crate::group::{Group, Partial};
 use crate::outer::padded;
+use crate::packed::Packed;
 use crate::project::Directions;
 use crate::{Real, chunks};
 use pulp::Arch;
@@ -28,46 +29,40 @@ pub struct Pass {
 }
 
 /// Multiply-adds below which a second thread costs more than it gives.
-pub(crate) const SERIAL: usize = 1 << 18;
+pub(crate) const SERIAL: usize = 1 << 20;
 
 /// Candidates that share a pass: more would push the block of rows out of the cache.
 const GROUP: usize = 64;
 
-/// One pass over `rows` (row-major, `cols` columns) for K directions (K × `cols`,
-/// row-major) and their terms.
+/// One pass over rows for K directions (K × columns, row-major) and their terms.
 ///
 /// `f64` rows are multiplied and added in `f64`. With `f32` rows the two products are in
 /// `f32` (directions and scores are rounded to it), and the gradients' sums go over to
-/// `f64` every 256 rows or less; the terms see, and add up, `f64`.
+/// `f64` every 240 rows or less; the terms see, and add up, `f64`.
 ///
 /// A candidate's result depends neither on the number of threads nor on the other
 /// candidates, to the last bit; it does depend on the instruction set.
 ///
 /// # Panics
-/// If the slices' lengths do not match `cols` or each other. With no columns there are no
-/// rows.
+/// If the slices' lengths do not match the rows or each other.
 pub fn pass<T: Real>(
-    rows: &[T],
-    cols: usize,
+    rows: &Packed<T>,
     weights: Option<&[f64]>,
     directions: &[f64],
     terms: &[&dyn Term],
 ) -> Pass {
-    pass_on(crate::simd::best(), rows, cols, weights, directions, terms)
+    pass_on(crate::simd::best(), rows, weights, directions, terms)
 }
 
 pub(crate) fn pass_on<T: Real>(
     arch: Arch,
-    rows: &[T],
-    cols: usize,
+    rows: &Packed<T>,
     weights: Option<&[f64]>,
     directions: &[f64],
     terms: &[&dyn Term],
 ) -> Pass {
-    let k = terms.len();
+    let (n, cols, k) = (rows.rows(), rows.cols(), terms.len());
     assert_eq!(directions.len(), k * cols, "directions × cols");
-    assert_eq!(rows.len() % cols.max(1), 0, "rows × cols");
-    let n = rows.len() / cols.max(1);
     assert!(weights.is_none_or(|w| w.len() == n), "a weight a row");
     let chunks = chunks(n);
     let parallel = n * k * (cols + 16) >= SERIAL;
@@ -81,7 +76,6 @@ pub(crate) fn pass_on<T: Real>(
         let group = Group {
             arch,
             rows,
-            cols,
             weights,
             directions: Directions::new(&directions[start * cols..stop * cols], cols, stop - start),
             terms: &terms[start..stop],

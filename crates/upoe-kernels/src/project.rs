@@ -47,19 +47,8 @@ impl<T: Real> Directions<T> {
         if narrow::<T>(cols) {
             scratch.resize(cols * z_stride, T::default());
             transpose(x, x_stride, cols, rows, scratch, z_stride);
-            z.fill(0.0);
-            arch.dispatch(Outer {
-                x: scratch,
-                x_stride: z_stride,
-                rows: cols,
-                next,
-                cols: rows,
-                s: w,
-                s_stride: stride,
-                count,
-                g: z,
-                g_stride: z_stride,
-            });
+            let x = Block { x: scratch, x_stride: z_stride, rows, next };
+            self.project_columns(arch, x, z, z_stride);
         } else {
             arch.dispatch(Dots {
                 x,
@@ -72,14 +61,34 @@ impl<T: Real> Directions<T> {
                 count,
                 z,
                 z_stride,
+                streams: count < 4,
             });
         }
+    }
+
+    /// The same for a block of narrow rows that lies column by column.
+    pub fn project_columns(&self, arch: Arch, x: Block<T>, z: &mut [f64], z_stride: usize) {
+        let Block { x, x_stride, rows, next } = x;
+        z.fill(0.0);
+        arch.dispatch(Outer {
+            x,
+            x_stride,
+            rows: self.cols,
+            next,
+            cols: rows,
+            s: &self.w,
+            s_stride: self.stride,
+            count: self.count,
+            g: z,
+            g_stride: z_stride,
+            streams: self.count < 4,
+        });
     }
 }
 
 /// Whether rows are so short that adding up the lanes of each dot product would cost more
 /// than transposing the block.
-fn narrow<T>(cols: usize) -> bool {
+pub(crate) fn narrow<T>(cols: usize) -> bool {
     cols * size_of::<T>() <= 512
 }
 

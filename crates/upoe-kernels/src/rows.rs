@@ -33,9 +33,10 @@ impl Real for f32 {
     }
 }
 
-/// Cuts `rows` rows into at most 64 chunks of a multiple of 1,024 rows. The cut depends on
+/// Cuts `rows` rows into at most 64 chunks of a multiple of 960 rows (whole blocks, where rows are
+/// narrow). The cut depends on
 /// nothing but the number of rows, so sums over chunks are reproducible.
 pub fn chunks(rows: usize) -> Vec<Range<usize>> {
-    let size = rows.div_ceil(64).next_multiple_of(1024).max(1024);
+    let size = rows.div_ceil(64).next_multiple_of(960).max(960);
     (0..rows).step_by(size).map(|start| start..(start + size).min(rows)).collect()
 }

@@ -246,11 +246,11 @@ impl Whitening {
     pub fn sphere(&self, rows: &Rows) -> Result<Vec<f64>> {
         self.check_columns(rows.columns())?;
         rows.check()?;
-        Ok(self.sphere_as(rows))
+        Ok(self.sphere_as(rows).to_vec())
     }
 
     /// The same, stored as single or double precision.
-    pub(crate) fn sphere_as<T: upoe_kernels::Real>(&self, rows: &Rows) -> Vec<T> {
+    pub(crate) fn sphere_as<T: upoe_kernels::Real>(&self, rows: &Rows) -> upoe_kernels::Aligned<T> {
         let matrix = self.flat();
         match rows.values() {
             Values::Double(x) => upoe_kernels::affine(x, self.columns(), &self.mean, &matrix),

@@ -55,7 +55,7 @@ fn affine_agrees_with_reference() {
             for width in [1, 5, 34] {
                 let matrix = numbers(width * d, 4);
                 for arch in all() {
-                    let got: Vec<U> = affine_on(arch, &rows, d, &shift, &matrix);
+                    let got = affine_on::<_, U>(arch, &rows, d, &shift, &matrix);
                     assert_eq!(got.len(), n * width);
                     for (x, y) in rows.chunks_exact(d).zip(got.chunks_exact(width)) {
                         for (row, y) in matrix.chunks_exact(d).zip(y) {
@@ -78,7 +78,8 @@ fn affine_agrees_with_reference() {
 fn same_bits_for_any_number_of_threads() {
     let (n, d) = (5000, 37);
     let (rows, shift, matrix) = (numbers(n * d, 1), numbers(d, 2), numbers(d * d, 3));
-    let run = || (scatter(&rows, d, None, &shift), affine::<_, f32>(&rows, d, &shift, &matrix));
+    let run =
+        || (scatter(&rows, d, None, &shift), affine::<_, f32>(&rows, d, &shift, &matrix).to_vec());
     let [one, two, eight] = [1, 2, 8].map(|threads| on_threads(threads, run));
     assert!(one == two && one == eight);
 }

@@ -1,7 +1,7 @@
 //! The pass and the projections.
 
 use super::{as_rows, numbers, on_threads};
-use crate::{Pass, Real, Term, pass, pass::pass_on, project::project_on, simd::all};
+use crate::{Packed, Pass, Real, Term, pass, pass::pass_on, project::project_on, simd::all};
 
 /// E(z) = scale · ln(1 + z²), and Σ w, Σ w E, Σ w z.
 struct Tail(f64);
@@ -63,7 +63,8 @@ impl<T: Real> Problem<T> {
 
     fn pass(&self, arch: pulp::Arch) -> Pass {
         let weights = self.weights.as_deref();
-        pass_on(arch, &self.rows, self.cols, weights, &self.directions, &self.terms())
+        let rows = Packed::new(self.rows.as_slice(), self.cols);
+        pass_on(arch, &rows, weights, &self.directions, &self.terms())
     }
 
     /// One row and one candidate at a time, and the sums of absolute values beside.
@@ -170,8 +171,7 @@ fn same_bits_alone_and_among_others() {
                 for c in [0, 1, k / 2, k - 1] {
                     let alone = pass_on(
                         arch,
-                        &all_together.rows,
-                        cols,
+                        &Packed::new(all_together.rows.as_slice(), cols),
                         all_together.weights.as_deref(),
                         &all_together.directions[c * cols..][..cols],
                         &all_together.terms()[c..=c],
@@ -211,12 +211,21 @@ fn projections_agree_with_reference() {
 #[test]
 fn nothing_in_nothing_out() {
     let none: [&dyn Term; 0] = [];
-    assert_eq!(pass::<f64>(&[], 3, None, &[], &none), Pass { gradients: vec![], sums: vec![] });
-    assert_eq!(pass(&[1.0; 6], 3, None, &[], &none), Pass { gradients: vec![], sums: vec![] });
+    assert_eq!(
+        pass::<f64>(&Packed::new(vec![], 3), None, &[], &none),
+        Pass { gradients: vec![], sums: vec![] }
+    );
+    assert_eq!(
+        pass(&Packed::new(vec![1.0; 6], 3), None, &[], &none),
+        Pass { gradients: vec![], sums: vec![] }
+    );
     let zero = Pass { gradients: vec![0.0; 3], sums: vec![vec![0.0; 3]] };
-    assert_eq!(pass::<f32>(&[], 3, Some(&[]), &[1.0; 3], &[&Tail(1.0)]), zero);
+    assert_eq!(pass::<f32>(&Packed::new(vec![], 3), Some(&[]), &[1.0; 3], &[&Tail(1.0)]), zero);
     let sums = vec![vec![0.0; 3]];
-    assert_eq!(pass::<f64>(&[], 0, None, &[], &[&Tail(1.0)]), Pass { gradients: vec![], sums });
+    assert_eq!(
+        pass::<f64>(&Packed::new(vec![], 0), None, &[], &[&Tail(1.0)]),
+        Pass { gradients: vec![], sums }
+    );
     assert!(crate::project::<f64>(&[], 0, &[]).is_empty());
     assert!(crate::project(&[1.0; 6], 3, &[]).is_empty());
     assert!(crate::project::<f32>(&[], 3, &[1.0; 3]).is_empty());
@@ -234,5 +243,17 @@ fn a_nan_row_reaches_every_sum_and_no_other_candidate_is_touched_by_padding() {
             problem.rows[7 * cols + 1] = 0.0;
             assert!(problem.pass(arch).gradients.iter().all(|g| g.is_finite()));
         }
+    }
+}
+
+#[test]
+fn packed_rows_are_the_rows() {
+    for (n, cols) in [(1, 1), (481, 1), (700, 7), (240, 64), (300, 64), (20, 65), (70, 130)] {
+        let values = numbers(n * cols, 4);
+        let packed = Packed::new(values.as_slice(), cols);
+        assert_eq!((packed.rows(), packed.cols()), (n, cols));
+        assert_eq!(packed.unpack(), values);
+        let row: Vec<f64> = packed.row(n - 1).collect();
+        assert_eq!(row, values[(n - 1) * cols..]);
     }
 }

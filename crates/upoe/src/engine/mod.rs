@@ -8,7 +8,6 @@ mod memory;
 pub use memory::Memory;
 
 use crate::expert::Expert;
-use crate::moments::Moments;
 use serde::{Deserialize, Serialize};
 
 /// A direction in sphered space and its expert.
@@ -48,8 +47,8 @@ pub trait Engine: Sync {
         1e-15
     }
 
-    /// Count, mean and scatter of the rows.
-    fn moments(&self) -> Moments;
+    /// ⟨‖x‖²⟩, which is D where ⟨xxᵀ⟩ = I.
+    fn mean_square(&self) -> f64;
 
     /// The sums of every candidate, from one pass.
     fn sums(&self, candidates: &[Candidate]) -> Vec<Sums>;

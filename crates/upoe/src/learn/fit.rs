@@ -2,7 +2,7 @@
 
 use super::grow::{candidates, grow};
 use super::joint;
-use super::likelihood::{change, mean_ln_p};
+use super::likelihood::{changes, gaussian};
 use super::outcome::{Fit, Notice, PathPoint, State, StopReason};
 use super::settings::{Learner, ParallelStart, Precision, Settings, Stop};
 use crate::engine::{Engine, Memory};
@@ -54,27 +54,32 @@ impl Context<'_, '_> {
     }
 
     /// Adds the model to the path whose newest expert joined the others as they were.
-    pub(super) fn join_path(&self, state: &mut State) -> Result<()> {
+    pub(super) fn join_path(&self, state: &mut State) {
         let mut experts = candidates(state);
         let (Some(new), Some(learned), Some(last)) =
             (experts.pop(), state.experts.last(), state.path.last())
         else {
-            return self.extend_path(state);
+            return;
         };
         let others: Vec<Vec<f64>> = experts.into_iter().map(|c| c.direction).collect();
-        let gains = |h: &dyn Engine| change(h, &others, &new);
-        let holdout = last.holdout.zip(self.holdout).map(|(before, h)| before + gains(h));
+        let gain = |h: &dyn Engine| changes(h, &others, std::slice::from_ref(&new))[0];
+        let holdout = last.holdout.zip(self.holdout).map(|(before, h)| before + gain(h));
         state.path.push(PathPoint { train: last.train - learned.q, holdout });
-        Ok(())
     }
 
-    /// Adds the model as it stands to the path.
-    pub(super) fn extend_path(&self, state: &mut State) -> Result<()> {
+    /// The path to the model as it stands: with no expert, with the first, and so on.
+    pub(super) fn path(&self, state: &State) -> Vec<PathPoint> {
         let experts = candidates(state);
-        let train = mean_ln_p(self.train, &experts)?;
-        let holdout = self.holdout.map(|h| mean_ln_p(h, &experts)).transpose()?;
-        state.path.push(PathPoint { train, holdout });
-        Ok(())
+        let along = |engine: &dyn Engine| -> Vec<f64> {
+            let mut values = vec![gaussian(engine)];
+            for change in changes(engine, &[], &experts) {
+                values.push(values[values.len() - 1] + change);
+            }
+            values
+        };
+        let holdout = self.holdout.map(along);
+        let point = |(j, train)| PathPoint { train, holdout: holdout.as_ref().map(|h| h[j]) };
+        along(self.train).into_iter().enumerate().map(point).collect()
     }
 }
 
@@ -206,7 +211,7 @@ fn run<T: upoe_kernels::Real>(
         observer,
     };
     if state.path.is_empty() {
-        context.extend_path(&mut state)?;
+        state.path = context.path(&state);
     }
     let stop = learn(&mut context, &mut state)?;
     state.reserve.clear();
@@ -225,7 +230,7 @@ fn learn(context: &mut Context, state: &mut State) -> Result<StopReason> {
     let stop = match settings.parallel_start {
         ParallelStart::Random => {
             let stop = joint::from_random(context, state)?;
-            renumber(context, state)?;
+            renumber(context, state);
             context.learned(state);
             return Ok(stop);
         }
@@ -235,21 +240,16 @@ fn learn(context: &mut Context, state: &mut State) -> Result<StopReason> {
         return Ok(stop);
     }
     let done = joint::refine(context, state)?;
-    renumber(context, state)?;
+    renumber(context, state);
     Ok(if done { stop } else { StopReason::Interrupted })
 }
 
 /// The path of the experts as they are now, and each expert's Q along it.
-fn renumber(context: &Context, state: &mut State) -> Result<()> {
-    state.path.clear();
-    let experts = std::mem::take(&mut state.experts);
-    context.extend_path(state)?;
-    for (j, learned) in experts.into_iter().enumerate() {
-        state.experts.push(learned);
-        context.extend_path(state)?;
-        state.experts[j].q = state.path[j].train - state.path[j + 1].train;
+fn renumber(context: &Context, state: &mut State) {
+    state.path = context.path(state);
+    for (j, learned) in state.experts.iter_mut().enumerate() {
+        learned.q = state.path[j].train - state.path[j + 1].train;
     }
-    Ok(())
 }
 
 /// One way to write a model: every direction's largest loading is positive, where what is

@@ -45,11 +45,11 @@ pub fn grow(context: &mut Context, state: &mut State) -> Result<StopReason> {
         let mut goes_on = true;
         if grows {
             goes_on = joint::refine(context, state)?;
-            context.extend_path(state)?;
+            state.path.extend(context.path(state).pop());
             // Along the path of models that were learned jointly.
             state.experts[j].q = state.path[j].train - state.path[j + 1].train;
         } else {
-            context.join_path(state)?;
+            context.join_path(state);
         }
         if !goes_on || !context.learned(state) {
             return Ok(StopReason::Interrupted);

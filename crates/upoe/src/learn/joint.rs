@@ -46,19 +46,23 @@ pub fn from_random(context: &mut Context, state: &mut State) -> Result<StopReaso
     let j = settings.experts.unwrap_or(dims).min(dims);
     let first = settings.families()[0];
     let template = settings.templates(first, context.train.weight())?.swap_remove(0);
-    let problem = Problem::new(context.train, &[], Geometry::Oblique);
+    // Where all dimensions have experts, a sample of many rows will do for the way there.
+    // (Elsewhere the Gaussian rest needs ⟨xxᵀ⟩ = I.)
+    let sample = if j == dims { context.sample.take() } else { None };
+    let tolerance = if sample.is_some() { settings.tol.max(1e-2) } else { settings.tol };
+    let mut problem =
+        Problem::new(sample.as_deref().unwrap_or(context.train), &[], Geometry::Oblique);
     let mut starts: Vec<Start> = (0..settings.starts.unwrap_or(8))
         .map(|k| {
             let mut rng = random::stream(settings.seed, Use::Starts, k as u64);
             let random: Vec<Vec<f64>> =
                 (0..j).map(|_| (0..dims).map(|_| rng.sample(StandardNormal)).collect()).collect();
             let directions = super::problem::orthonormal(&random);
-            problem.start(
-                directions.into_iter().map(|w| (w, template.clone())).collect(),
-                settings.tol,
-            )
+            problem
+                .start(directions.into_iter().map(|w| (w, template.clone())).collect(), tolerance)
         })
         .collect();
+    let train = context.train;
     let mut watch = |value| context.pass(&State::default(), 0, value);
     let mut goes_on = true;
     // Half of the starts go on after each round.
@@ -68,6 +72,12 @@ pub fn from_random(context: &mut Context, state: &mut State) -> Result<StopReaso
         starts.truncate(starts.len().div_ceil(2));
     }
     goes_on = goes_on && problem.walk(&mut starts, settings.max_iter, &mut watch);
+    if sample.is_some() {
+        let reached = pairs(problem.answer(&starts[0]));
+        problem = Problem::new(train, &[], Geometry::Oblique);
+        starts = vec![problem.start(reached, settings.tol)];
+        goes_on = goes_on && problem.walk(&mut starts, settings.max_iter, &mut watch);
+    }
     let answer = problem.answer(&starts[0]);
     state.experts = if goes_on && settings.families().len() > 1 {
         suit(context, answer)?

@@ -126,9 +126,10 @@ fn screen(
     // Where one dimension is left, there is one direction.
     let mut directions = starts(full, engine, settings, j);
     directions.truncate(if d - j == 1 { 1 } else { usize::MAX });
+    let tolerance = if sample.is_some() { 1e-2 } else { 1e-3 };
     let mut field: Vec<Start> = Vec::new();
     for template in settings.templates(family, engine.weight())? {
-        let from = |w: &Vec<f64>| screen.start(vec![(w.clone(), template.clone())], 1e-3);
+        let from = |w: &Vec<f64>| screen.start(vec![(w.clone(), template.clone())], tolerance);
         field.extend(directions.iter().map(from));
     }
     while field.len() > keep {
@@ -137,13 +138,17 @@ fn screen(
         }
         by_value(&mut field);
         field.truncate(keep.max(field.len() / 2));
-        if field.iter().all(|s| s.steepness() <= 1e-3) {
+        if field.iter().all(|s| s.steepness() <= tolerance) {
             break;
         }
         drop_doubles(&screen, &mut field);
     }
     drop_doubles(&screen, &mut field);
     field.truncate(keep);
+    // A sample is walked over to the end of what it knows; it costs little.
+    if sample.is_some() && !screen.walk(&mut field, settings.max_iter, watch) {
+        return Ok(None);
+    }
     Ok(Some(field.iter().map(|s| screen.answer(s).swap_remove(0)).collect()))
 }
 

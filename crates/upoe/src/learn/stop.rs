@@ -1,7 +1,7 @@
 //! Whether a new expert stays.
 
 use super::fit::Context;
-use super::likelihood::change;
+use super::likelihood::changes;
 use super::null;
 use super::outcome::{State, StopReason};
 use super::search::{Found, price};
@@ -44,7 +44,8 @@ pub fn judge(
                 return invalid("stop", "holdout", "held-out rows are needed");
             };
             let frozen: Vec<Vec<f64>> = state.experts.iter().map(|e| e.direction.clone()).collect();
-            let change = change(holdout, &frozen, &found.candidate);
+            let new = std::slice::from_ref(&found.candidate);
+            let change = changes(holdout, &frozen, new)[0];
             if change > 0.0 && !nothing { Ok(None) } else { Err(StopReason::Holdout { change }) }
         }
     })
