@@ -26,7 +26,7 @@ mod tests;
 mod tree;
 
 pub use aligned::Aligned;
-pub use map::map_sums;
+pub use map::{map_sums, map_sums_ln};
 pub use math::{exp, ln, ln_1p};
 pub use moments::{affine, scatter};
 pub use packed::Packed;

@@ -1,7 +1,7 @@
 //! Elementwise terms with sums.
 
 use super::numbers;
-use crate::map::map_sums_on;
+use crate::map::{map_sums_ln_on, map_sums_on};
 use crate::simd::all;
 use crate::{exp, ln_1p};
 
@@ -32,6 +32,29 @@ fn map_sums_agrees_with_reference() {
                     assert!((got - e).abs() <= 1e-15 * (n + 4) as f64, "{arch:?} {n}: {got} {e}");
                 }
             }
+        }
+    }
+}
+
+/// Σ ln x by one logarithm of a product, over magnitudes up to the largest number; what is not
+/// finite shows.
+#[test]
+fn a_sum_of_logarithms_is_one_of_a_product() {
+    for arch in all() {
+        for (n, power) in [(0, 1.0), (1, 1.0), (33, 40.0), (256, 700.0), (10_000, 300.0)] {
+            let z = numbers(n, 3);
+            let x = move |z: f64| (power * z.abs()).exp();
+            let (mut scores, mut sums) = (vec![f64::NAN; n], [1.0, 2.0]);
+            map_sums_ln_on(arch, &z, &mut scores, &mut sums, |z| (-z, [z], x(z)));
+            let expected: f64 = 2.0 + z.iter().map(|&z| x(z).ln()).sum::<f64>();
+            assert!((sums[1] - expected).abs() <= 1e-14 * expected, "{arch:?} {n}");
+            assert!((sums[0] - 1.0 - z.iter().sum::<f64>()).abs() < 1e-15 * (n + 4) as f64);
+            assert!(scores.iter().zip(&z).all(|(s, z)| *s == -z));
+        }
+        for spoilt in [f64::INFINITY, f64::NAN] {
+            let mut sums = [0.0];
+            map_sums_ln_on(arch, &[1.0, spoilt, 2.0], &mut [0.0; 3], &mut sums, |z| (z, [], z));
+            assert!(sums[0].to_bits() == spoilt.to_bits() || sums[0].is_nan() && spoilt.is_nan());
         }
     }
 }

@@ -6,7 +6,7 @@ use rand::{Rng, RngExt};
 use rand_distr::{Distribution, Gamma as GammaDistribution, StandardNormal};
 use serde::{Deserialize, Serialize};
 use special::{Beta as _, Gamma as _};
-use upoe_kernels::{Term, ln_1p, map_sums};
+use upoe_kernels::{Term, ln_1p, map_sums, map_sums_ln};
 
 /// T(z) = Γ(β) θ / (Γ(β − ½) √2π) · (1 + ½ θ² (z − μ)²)^(−β)   (24)
 ///
@@ -228,6 +228,15 @@ impl StudentT {
     }
 }
 
+/// The score at u = (z − μ)/σ, all statistics but the logarithm, and q = u²/ν.
+#[inline(always)]
+fn terms(u: f64, over_nu: f64, factor: f64) -> (f64, [f64; 5], f64) {
+    let q = u * u * over_nu;
+    let w = 1.0 / (1.0 + q);
+    let score = factor * u * w;
+    (score, [score * score, 1.0, w, w * u, w * u * u], q)
+}
+
 impl Term for StudentT {
     fn n_sums(&self) -> usize {
         1 + STATISTICS
@@ -236,6 +245,19 @@ impl Term for StudentT {
     fn block(&self, z: &[f64], weights: Option<&[f64]>, scores: &mut [f64], sums: &mut [f64]) {
         let (mu, inverse, over_nu) = (self.location, 1.0 / self.scale, 1.0 / self.freedom);
         let factor = (self.freedom + 1.0) / self.freedom / self.scale;
+        // With many degrees of freedom the digits of q count.
+        if weights.is_none() && self.freedom < 1e3 {
+            return map_sums_ln(
+                z,
+                scores,
+                sums,
+                #[inline(always)]
+                move |z| {
+                    let (score, statistics, q) = terms((z - mu) * inverse, over_nu, factor);
+                    (score, statistics, 1.0 + q)
+                },
+            );
+        }
         map_sums(
             z,
             weights,
@@ -243,11 +265,8 @@ impl Term for StudentT {
             sums,
             #[inline(always)]
             move |z| {
-                let u = (z - mu) * inverse;
-                let q = u * u * over_nu;
-                let w = 1.0 / (1.0 + q);
-                let score = factor * u * w;
-                (score, [score * score, 1.0, w, w * u, w * u * u, ln_1p(q)])
+                let (score, [a, b, c, d, e], q) = terms((z - mu) * inverse, over_nu, factor);
+                (score, [a, b, c, d, e, ln_1p(q)])
             },
         );
     }
