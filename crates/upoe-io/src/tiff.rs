@@ -1,11 +1,11 @@
 //! Reads grey pictures from TIFF files.
 
 use std::fs::File;
-use std::io::BufReader;
+use std::io::{BufReader, Cursor, Read, Seek};
 use std::path::Path;
 
 use ::tiff::ColorType;
-use ::tiff::decoder::{Decoder, DecodingResult};
+use ::tiff::decoder::{Decoder, DecodingResult, Limits};
 
 use crate::error::{Error, Result};
 
@@ -24,13 +24,24 @@ impl GreyPicture {
     /// Reads an 8-bit grey TIFF file, plain or packed.
     pub fn read(path: impl AsRef<Path>) -> Result<GreyPicture> {
         let path = path.as_ref();
-        let file = File::open(path).map_err(|error| Error::read(path, error))?;
-        if file.metadata().is_ok_and(|found| found.is_dir()) {
+        let io = |error| Error::read(path, error);
+        let file = File::open(path).map_err(io)?;
+        let found = file.metadata().map_err(io)?;
+        if found.is_dir() {
             return Err(Error::IsDirectory { file: path.to_owned() });
         }
+        GreyPicture::decode(path, BufReader::new(file), found.len())
+    }
+
+    /// Reads a picture from memory; `name` is what messages call it.
+    pub fn from_bytes(name: &str, bytes: &[u8]) -> Result<GreyPicture> {
+        GreyPicture::decode(name.as_ref(), Cursor::new(bytes), bytes.len() as u64)
+    }
+
+    fn decode(path: &Path, source: impl Read + Seek, length: u64) -> Result<GreyPicture> {
         let bad = |reason: String| Error::BadTiff { file: path.to_owned(), reason };
         let broken = |error: ::tiff::TiffError| bad(error.to_string());
-        let mut decoder = Decoder::new(BufReader::new(file)).map_err(broken)?;
+        let mut decoder = Decoder::new(source).map_err(broken)?.with_limits(limits(length));
         let (width, height) = decoder.dimensions().map_err(broken)?;
         let colours = decoder.colortype().map_err(broken)?;
         if colours != ColorType::Gray(8) {
@@ -44,6 +55,16 @@ impl GreyPicture {
             _ => Err(bad("its size contradicts its pixels".into())),
         }
     }
+}
+
+/// What a file of so many bytes can hold: two packed bytes make at most 128.
+fn limits(length: u64) -> Limits {
+    let length = usize::try_from(length).unwrap_or(usize::MAX);
+    let mut limits = Limits::default();
+    limits.decoding_buffer_size = length.saturating_mul(64);
+    limits.intermediate_buffer_size = length.saturating_mul(64);
+    limits.ifd_value_size = length;
+    limits
 }
 
 #[cfg(test)]

@@ -1,0 +1,13 @@
+//! Any bytes as a grey picture.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use upoe_io::GreyPicture;
+
+// Packed bytes become at most 64 each.
+fuzz_target!(|data: &[u8]| {
+    let picture = upoe_fuzz::within(data.len(), 1024, || GreyPicture::from_bytes("t.tiff", data));
+    if let Ok(picture) = picture {
+        assert_eq!(picture.pixels.len(), picture.width * picture.height);
+    }
+});
