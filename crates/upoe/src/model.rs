@@ -4,6 +4,7 @@ use crate::error::{Error, Result};
 use crate::expert::{Expert, Marginal};
 use crate::random;
 use crate::rows::Rows;
+pub(crate) use crate::whitening::dot;
 use crate::whitening::{Rest, Whitening};
 use faer::{Mat, Side};
 use rand::RngExt;
@@ -347,8 +348,4 @@ pub(crate) fn pseudo_inverse(directions: &[Vec<f64>], d: usize) -> Result<(Mat<f
     let half_ln_gram = norms.iter().map(|n| n.ln()).sum::<f64>()
         + 0.5 * values.iter().map(|v| v.ln()).sum::<f64>();
     Ok((&transposed * inverse, half_ln_gram))
-}
-
-pub(crate) fn dot(a: &[f64], b: &[f64]) -> f64 {
-    a.iter().zip(b).map(|(a, b)| a * b).sum()
 }

@@ -62,8 +62,11 @@ impl Context<'_, '_> {
             return self.extend_path(state);
         };
         let others: Vec<Vec<f64>> = experts.into_iter().map(|c| c.direction).collect();
-        let gains = |h: &dyn Engine| change(h, &others, &new);
-        let holdout = last.holdout.zip(self.holdout).map(|(before, h)| before + gains(h));
+        let gained = |(before, h): (f64, &dyn Engine)| match change(h, &others, &new) {
+            gain if gain.is_nan() => f64::NEG_INFINITY, // squares overflow
+            gain => before + gain,
+        };
+        let holdout = last.holdout.zip(self.holdout).map(gained);
         state.path.push(PathPoint { train: last.train - learned.q, holdout });
         Ok(())
     }

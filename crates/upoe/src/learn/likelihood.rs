@@ -26,7 +26,9 @@ pub fn mean_ln_p(engine: &dyn Engine, experts: &[Candidate]) -> Result<f64> {
     let loss =
         |(c, s): (&Candidate, &crate::engine::Sums)| c.expert.loss(&s.statistics, engine.weight());
     let losses: f64 = experts.iter().zip(&engine.sums(experts)).map(loss).sum();
-    Ok(-losses + half_ln_gram - 0.5 * off - 0.5 * (d - j) as f64 * LN_TAU)
+    let mean = -losses + half_ln_gram - 0.5 * off - 0.5 * (d - j) as f64 * LN_TAU;
+    // Held-out rows may be so far away that squares overflow.
+    Ok(if mean.is_nan() { f64::NEG_INFINITY } else { mean })
 }
 
 /// What a new expert adds to ⟨ln p⟩ beside others that stay as they are: its own ln T in place
