@@ -4,4 +4,4 @@
 use libfuzzer_sys::fuzz_target;
 
 // Variables may be deflated.
-fuzz_target!(|data: &[u8]| upoe_fuzz::read_table("mat", data, 100 * 1032));
+fuzz_target!(|data: &[u8]| upoe_fuzz::read_table("mat", data, 1 << 20, 100 * 1032));

@@ -10,9 +10,9 @@ pub use numbers::{Matrix, experts, matrix, number};
 
 use upoe_io::{MissingCells, ReadOptions, Table};
 
-/// Reads a table from bytes whose first says how; `factor` bytes of memory are allowed for
-/// each byte of the file, and a few megabytes besides.
-pub fn read_table(extension: &str, data: &[u8], factor: usize) {
+/// Reads a table from bytes whose first says how, in `fixed` bytes of memory and `factor` for
+/// each byte of the file.
+pub fn read_table(extension: &str, data: &[u8], fixed: usize, factor: usize) {
     let Some((&how, bytes)) = data.split_first() else { return };
     let chosen = |bit: u8, column: &str| (how & bit != 0).then(|| column.to_owned());
     let options = ReadOptions {
@@ -25,9 +25,8 @@ pub fn read_table(extension: &str, data: &[u8], factor: usize) {
         ..Default::default()
     };
     let name = format!("t.{extension}");
-    let read = within(bytes.len(), factor, || {
-        Table::from_bytes(&name, bytes.to_vec(), &options)
-    });
+    let read =
+        within(fixed + factor * bytes.len(), || Table::from_bytes(&name, bytes.to_vec(), &options));
     match read {
         Ok(table) => {
             assert_eq!(table.data.len(), table.rows * table.names.len());

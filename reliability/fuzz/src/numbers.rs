@@ -72,7 +72,8 @@ pub fn experts(u: &mut Unstructured, count: usize) -> Result<Vec<Expert>> {
         match u.int_in_range(0..=3)? {
             0 => experts.push(Tilt::gaussian(number(u, 100.0, false)?.abs()).into()),
             1 => {
-                let both: Vec<StudentT> = [student(u)?, student(u)?].into_iter().flatten().collect();
+                let both: Vec<StudentT> =
+                    [student(u)?, student(u)?].into_iter().flatten().collect();
                 let weights = both.iter().map(|_| number(u, 1.0, true)).collect::<Result<_>>()?;
                 experts.extend(Mixture::new(weights, both).ok().map(Expert::from));
             }
