@@ -125,6 +125,9 @@ impl Whitening {
         let (values, vectors) = eigen(&correlation)?;
         let tolerance = 64.0 * varies.len() as f64 * f64::EPSILON * values[0];
         let rank = values.iter().take_while(|&&v| v > tolerance).count().min(moments.rows - 1);
+        if rank == 0 {
+            return Err(Error::NoConvergence { what: "eigendecomposition" });
+        }
         let smallest = values[rank - 1] / values[0];
 
         let mut spectrum = eigen(&covariance)?;

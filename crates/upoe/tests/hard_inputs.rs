@@ -100,6 +100,14 @@ fn rows_beyond_all_squares_score_minus_infinity_not_nan() {
 }
 
 #[test]
+fn tiny_weights_do_not_hide_a_spread_that_cannot_be_squared() {
+    let values: Vec<f64> = normals(20, 2).iter().map(|x| 1e300 * x).collect();
+    let weights = [1e-300; 20];
+    let rows = Rows::new(&values, 1).unwrap().weighted(&weights).unwrap();
+    assert!(matches!(fit(&rows, &quick()), Err(Error::Spread { column: 0, .. })));
+}
+
+#[test]
 fn too_few_rows_and_no_variance_are_errors() {
     let one = fit(&Rows::new(&[1.0, 2.0], 2).unwrap(), &quick()).unwrap_err();
     assert_eq!(one, Error::TooFewRows { rows: 1, needed: 2 });

@@ -23,10 +23,11 @@ fuzz_target!(|data: &[u8]| {
     }
 });
 
-// A JSON array of ones is two bytes a number, and a value of 32 for each, held twice.
+// A JSON array of ones is two bytes a number, and a value of 32 for each, held twice. Matrix products have a
+// buffer of a few megabytes.
 fn try_model(bytes: &[u8]) {
     let file = Path::new("t.upoe");
-    upoe_fuzz::within((1 << 20) + 600 * bytes.len(), || {
+    upoe_fuzz::within((8 << 20) + 600 * bytes.len(), || {
         let Ok(container) = Container::from_bytes(bytes, file) else { return };
         let _ = Checkpoint::from_container(&container, file);
         let Ok(file) = ModelFile::from_container(&container, file) else { return };

@@ -25,7 +25,7 @@ fn run(u: &mut Unstructured) -> Result<()> {
     let Ok(model) = Model::new(whitening.clone(), directions, experts) else { return Ok(()) };
     let other = matrix(u, true)?;
     let Ok(other) = Rows::new(&other.values, other.columns) else { return Ok(()) };
-    within((4 << 20) + 8000 * data.values.len(), || {
+    within((16 << 20) + 8000 * data.values.len(), || {
         for rows in [rows, other] {
             let Ok(scores) = model.score(&rows) else { continue };
             let sphered = model.score_sphered(&rows).expect("as score");
