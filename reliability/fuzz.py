@@ -37,8 +37,7 @@ def build():
 
 
 def program(target):
-    [path] = BUILD.glob(f"*/release/{target}")
-    return path
+    return BUILD / "release" / target
 
 
 def run(target, seconds):

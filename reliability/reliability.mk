@@ -4,7 +4,7 @@
 RELIABILITY := fuzz dirty faults numbers statistics endurance supply
 RELIABILITY_PYTHON := $(VENV)/bin/python
 
-.PHONY: reliability test-reliability
+.PHONY: reliability test-reliability fuzz
 
 # Figures go to reliability/results, tables to docs/reliability.md; several hours.
 reliability:
@@ -16,3 +16,9 @@ reliability:
 test-reliability: test-python
 	cargo build --release
 	$(RELIABILITY_PYTHON) -m pytest -q -p no:cacheprovider reliability
+
+# Every fuzz target, or one with TARGET=csv, for so many seconds each; what it finds stays in the
+# corpus.
+fuzz:
+	$(RELIABILITY_PYTHON) reliability/fuzz.py --keep --seconds $(or $(SECONDS),600) $(TARGET)
+	$(RELIABILITY_PYTHON) reliability/report.py
