@@ -186,3 +186,35 @@ impl<P: PageReader> Iterator for Pages<P> {
         self.get_next_page().transpose()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A page's header: type, sizes, perhaps the second again, a list and a nested structure.
+    fn header(sizes: [u8; 5], again: &[u8]) -> Bytes {
+        let mut bytes = vec![0x15, 0, 0x15];
+        bytes.extend(sizes);
+        bytes.extend([0x15, 40]); // 20 bytes compressed
+        bytes.extend([0x2c, 0x15, 8, 0x18, 2, b'a', b'b', 0x19, 0x25, 2, 4, 0x11, 0]);
+        bytes.extend(again);
+        bytes.push(0);
+        Bytes::from(bytes)
+    }
+
+    #[test]
+    fn a_page_is_refused_that_claims_more_than_its_bytes_can_hold() {
+        let read = |bytes| Source { inner: Arc::new(bytes), free: 1 << 20 }.get_read(0).map(|_| ());
+        let (small, large) = ([0x80, 0x81, 0x80, 0x80, 0], [0x80, 0x80, 0x80, 0x80, 8]);
+        assert_eq!(Thrift(&header(small, &[])[..]).page_sizes(), Some([64, 20]));
+        read(header(small, &[])).unwrap();
+        let claims = |bytes| read(bytes).unwrap_err().to_string().contains("claims more");
+        assert!(claims(header(large, &[])));
+        // The field once more, by its full name.
+        let again = [&[0x05, 4][..], &large].concat();
+        assert!(claims(header(small, &again)));
+        for cut in 0..header(small, &[]).len() {
+            assert!(read(header(small, &[]).slice(..cut)).is_err(), "{cut} bytes");
+        }
+    }
+}
