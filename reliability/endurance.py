@@ -3,15 +3,14 @@ threads watched.
 
     python reliability/endurance.py [--seconds 1800] [--quick]
 
-First in one process through the Python package, then by the command, whose largest memory of a
-run is watched. After the first third nothing may grow: resident memory by less than 4 MB from the
+First in one process through the Python package, then by the command, a process a call. After the
+first third nothing may grow in the process that watches: resident memory by less than 4 MB from the
 median of the second third to that of the last, handles and threads not at all.
 """
 
 import argparse
 import itertools
 import os
-import resource
 import statistics
 import subprocess
 import tempfile
@@ -130,13 +129,12 @@ def main():
     options = parser.parse_args()
     seconds = 10 if options.quick else options.seconds
     rows = [check("package, one process", seconds, by_package), check("command, a process a call", seconds, by_command)]
-    largest = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
     text = [
         "Fits of random tables (heavy tails, groups, whole numbers, a copied column, two to ten rows) by random "
         "learners, families and stop rules, each followed by scores, samples, explanations, and a model file written "
         "and read. Medians of the second and of the last third of the time; the criterion is "
-        f"less than {MEMORY:.0f} MB more memory, and no more file handles or threads. "
-        f"The largest of all processes of the command took {largest:.0f} MB, and none left a temporary file behind.",
+        f"less than {MEMORY:.0f} MB more memory, and no more file handles or threads, in the process that "
+        "makes the calls; no call left a temporary file behind.",
     ]
     columns = ["what", "for", "rounds", "resident memory", "file handles", "threads"]
     print(*rows, sep="\n")
