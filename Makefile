@@ -9,10 +9,11 @@ export UPOE_DATA ?= $(abspath $(DATA))
 
 -include python/python.mk
 include bench/bench.mk
+include reliability/reliability.mk
 
 .PHONY: test test-rust test-page lint demo null-table
 
-test: test-rust test-python test-page
+test: test-rust test-python test-page test-reliability
 
 test-rust:
 	cargo test --release --workspace

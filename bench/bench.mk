@@ -2,13 +2,13 @@
 
 BENCH := target/bench
 BENCH_PYTHON := $(BENCH)/venv/bin/python
-SECTION ?= pass ica images density growth scoring
+BENCH_SECTIONS := pass ica images density growth scoring
 
 .PHONY: bench bench-install
 
 # Results go to bench/results, tables and plots to docs/benchmarks.md; about 25 minutes.
 bench: bench-install
-	for section in $(SECTION); do $(BENCH_PYTHON) bench/$$section.py; done
+	for section in $(or $(SECTION),$(BENCH_SECTIONS)); do $(BENCH_PYTHON) bench/$$section.py; done
 	$(BENCH_PYTHON) bench/report.py
 
 # The peers at their pinned versions, and our wheel as it is now.

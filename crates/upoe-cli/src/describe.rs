@@ -8,7 +8,7 @@ use upoe_report::words;
 
 use crate::output::number;
 use crate::progress::{duration, grouped};
-use crate::table::{TextTable, bold, shown};
+use crate::table::{TextTable, bold, harmless, shown};
 
 /// The model as one JSON object, with the keys of `fit --json`.
 pub fn json(file: &ModelFile) -> Value {
@@ -90,7 +90,7 @@ pub fn notices(file: &ModelFile) -> Vec<String> {
         ),
         notice => notice.to_string(),
     };
-    file.notices.iter().map(said).collect()
+    file.notices.iter().map(|notice| harmless(&said(notice))).collect()
 }
 
 /// Means; one that is not kept as a number is that of a row with ln p = −∞.

@@ -5,6 +5,8 @@ use std::process::ExitCode;
 
 use upoe_io::Table;
 
+use crate::table::harmless;
+
 /// Why a verb did not do what it was asked.
 #[derive(Debug)]
 pub enum Failure {
@@ -26,7 +28,7 @@ impl Failure {
         // Nothing can be done where even this cannot be written.
         match self {
             Failure::Message(text) | Failure::Usage(text) => {
-                let _ = writeln!(err, "{red}error:{red:#} {text}");
+                let _ = writeln!(err, "{red}error:{red:#} {}", harmless(text));
             }
             Failure::Interrupted(Some(text)) => {
                 let _ = writeln!(err, "{text}");

@@ -31,10 +31,8 @@ impl Inspect {
             return print(&format!("{:#}\n", describe::json(&file)));
         }
         let name = shown(&self.model.display().to_string(), 60);
-        let about = format!(
-            "{name}: fitted by upoe {} with seed {}\n",
-            file.training.version, file.training.seed
-        );
+        let (version, seed) = (shown(&file.training.version, 20), file.training.seed);
+        let about = format!("{name}: fitted by upoe {version} with seed {seed}\n");
         print(&(about + &describe::text(&file, usize::MAX)))
     }
 }

@@ -11,6 +11,7 @@ use upoe_io::{ReadOptions, Table};
 
 use crate::failure::Failure;
 use crate::interrupt;
+use crate::table::harmless;
 
 /// Tells people what is being done.
 pub struct Progress {
@@ -70,13 +71,13 @@ impl Progress {
     /// Something the user should know.
     pub fn note(&self, text: &str) {
         let style = anstyle::AnsiColor::Cyan.on_default();
-        self.say(&format!("{style}note:{style:#} {text}"));
+        self.say(&format!("{style}note:{style:#} {}", harmless(text)));
     }
 
     /// Something that may make the result other than what was meant.
     pub fn warn(&self, text: &str) {
         let style = anstyle::AnsiColor::Yellow.on_default().bold();
-        self.say(&format!("{style}warning:{style:#} {text}"));
+        self.say(&format!("{style}warning:{style:#} {}", harmless(text)));
     }
 
     /// The changing line goes away.

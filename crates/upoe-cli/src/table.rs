@@ -59,13 +59,22 @@ pub fn bold(text: &str) -> String {
 
 /// A name as it can be shown: no control characters, not too long.
 pub fn shown(name: &str, most: usize) -> String {
-    let clean = |c: char| if c.is_control() { '\u{fffd}' } else { c };
-    let mut out: String = name.chars().take(most).map(clean).collect();
+    let mut out: String = name.chars().take(most).map(|c| visible(c, "")).collect();
     if name.chars().count() > most {
         out.pop();
         out.push('…');
     }
     out
+}
+
+/// A message as it can be shown: names in it may come from a stranger's file, and a terminal
+/// obeys control characters.
+pub fn harmless(message: &str) -> String {
+    message.chars().map(|c| visible(c, "\n\t")).collect()
+}
+
+fn visible(c: char, except: &str) -> char {
+    if c.is_control() && !except.contains(c) { '\u{fffd}' } else { c }
 }
 
 #[cfg(test)]

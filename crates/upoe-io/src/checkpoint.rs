@@ -41,13 +41,16 @@ impl Checkpoint {
     /// Reads a file, after checking that it is whole, unaltered and a checkpoint.
     pub fn read(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
-        let container = Container::read(path)?;
+        Self::from_container(&Container::read(path)?, path)
+    }
+
+    /// A checkpoint from the header and arrays of a file, which messages call `file`.
+    pub fn from_container(container: &Container, file: &Path) -> Result<Self> {
+        let not_checkpoint = |reason| Error::NotCheckpoint { file: file.to_owned(), reason };
         if container.header.get("kind").and_then(Value::as_str) != Some("checkpoint") {
-            let reason = "it is not the checkpoint of a fit";
-            return Err(Error::NotCheckpoint { file: path.to_owned(), reason });
+            return Err(not_checkpoint("it is not the checkpoint of a fit"));
         }
-        let reason = "its parts do not fit together";
-        parse(&container).ok_or_else(|| Error::NotCheckpoint { file: path.to_owned(), reason })
+        parse(container).ok_or_else(|| not_checkpoint("its parts do not fit together"))
     }
 
     /// Refuses to go on with other data or settings; the number of threads may change.

@@ -21,6 +21,7 @@ mod matrix;
 mod model_file;
 mod npy;
 mod number;
+mod pages;
 mod parquet;
 mod records;
 mod select;

@@ -8,13 +8,15 @@ use ::parquet::basic::{ConvertedType, LogicalType, Type};
 use ::parquet::column::reader::{ColumnReader, ColumnReaderImpl};
 use ::parquet::data_type::DataType;
 use ::parquet::errors::{ParquetError, Result as ParquetResult};
-use ::parquet::file::reader::{FileReader, SerializedFileReader};
+use ::parquet::file::metadata::{ParquetMetaData, ParquetMetaDataReader, RowGroupMetaData};
+use ::parquet::file::reader::ChunkReader;
 use ::parquet::schema::types::ColumnDescriptor;
 use half::f16;
 
 use crate::builder::Builder;
 use crate::error::{Error, Place, Result, Role};
 use crate::input::{Bytestream, Input, Progress, report};
+use crate::pages::column_reader;
 use crate::select::{Plan, ReadOptions};
 use crate::table::Table;
 use crate::text::format_number;
@@ -34,16 +36,10 @@ pub(crate) fn read(
     };
     // The decoder checks most of what it reads; where damaged bytes slip through and it
     // panics, the file is at fault all the same.
-    let outcome = catch_unwind(AssertUnwindSafe(|| {
-        let io = |error| bad(&file, error);
-        let reader: Box<dyn FileReader> = match input.stream {
-            Bytestream::File(stream) => Box::new(SerializedFileReader::new(stream).map_err(io)?),
-            Bytestream::Memory(bytes) => Box::new(SerializedFileReader::new(bytes).map_err(io)?),
-            Bytestream::Pipe(_) => {
-                return Err(Error::NeedsFile { file: file.clone(), format: "Parquet" });
-            }
-        };
-        read_groups(reader.as_ref(), &file, length, options, &mut progress)
+    let outcome = catch_unwind(AssertUnwindSafe(|| match input.stream {
+        Bytestream::File(stream) => read_groups(stream, &file, length, options, &mut progress),
+        Bytestream::Memory(bytes) => read_groups(bytes, &file, length, options, &mut progress),
+        Bytestream::Pipe(_) => Err(Error::NeedsFile { file: file.clone(), format: "Parquet" }),
     }));
     outcome.unwrap_or_else(|_| {
         Err(Error::BadParquet { file, reason: "its parts contradict each other".into() })
@@ -58,14 +54,16 @@ fn bad(file: &Path, error: ParquetError) -> Error {
     }
 }
 
-fn read_groups(
-    reader: &dyn FileReader,
+fn read_groups<R: ChunkReader + 'static>(
+    source: R,
     file: &Path,
     length: u64,
     options: &ReadOptions,
     progress: &mut Progress<'_>,
 ) -> Result<Table> {
-    let schema = reader.metadata().file_metadata().schema_descr();
+    let metadata = ParquetMetaDataReader::new().parse_and_finish(&source);
+    let metadata = metadata.map_err(|error| bad(file, error))?;
+    let (source, schema) = (Arc::new(source), metadata.file_metadata().schema_descr());
     if schema.num_columns() == 0 {
         return Err(Error::Empty { file: file.to_owned() });
     }
@@ -83,10 +81,10 @@ fn read_groups(
         return builder.finish(0); // says so
     }
 
-    let claimed: i64 = reader.metadata().file_metadata().num_rows().max(1);
+    let claimed = claimed_rows(&metadata, &builder, length)?.max(1);
     let mut rows = 0;
-    for group in 0..reader.num_row_groups() {
-        rows = read_group(reader, group, &kinds, &mut builder, rows, &mut |rows| {
+    for group in metadata.row_groups() {
+        rows = read_group(&source, group, &kinds, &mut builder, rows, &mut |rows| {
             let done = (length as f64 * rows as f64 / claimed as f64) as u64;
             report(progress, done.min(length), Some(length), rows as u64)
         })?;
@@ -97,16 +95,35 @@ fn read_groups(
     builder.finish(rows)
 }
 
-fn read_group(
-    reader: &dyn FileReader,
-    group: usize,
+/// The rows that the file claims to have, if so many can be in it. Runs of equal values take
+/// next to nothing, so that it may hold many cells a byte, but not any number.
+fn claimed_rows(metadata: &ParquetMetaData, builder: &Builder<'_>, length: u64) -> Result<u64> {
+    const CELLS: u64 = 1 << 20;
+    const CELLS_A_BYTE: u64 = 8192;
+    let groups = metadata.row_groups().iter().map(|group| u64::try_from(group.num_rows()).ok());
+    let rows = groups.sum::<Option<u64>>();
+    let cells = rows.and_then(|rows| rows.checked_mul(builder.stored.len() as u64));
+    match (rows, cells) {
+        (Some(rows), Some(cells)) if cells / CELLS_A_BYTE <= length + CELLS / CELLS_A_BYTE => {
+            Ok(rows)
+        }
+        _ => {
+            let reason = "it claims more rows than its bytes can hold".into();
+            Err(Error::BadParquet { file: builder.file.to_owned(), reason })
+        }
+    }
+}
+
+fn read_group<R: ChunkReader + 'static>(
+    source: &Arc<R>,
+    group: &RowGroupMetaData,
     kinds: &[Kind],
     builder: &mut Builder<'_>,
     mut rows: usize,
     tick: &mut dyn FnMut(usize) -> Result<()>,
 ) -> Result<usize> {
     let file = builder.file.to_owned();
-    let group = reader.get_row_group(group).map_err(|error| bad(&file, error))?;
+    let expected = usize::try_from(group.num_rows()).unwrap_or(0);
     let mut slots = vec![Vec::new(); kinds.len()];
     for (at, &slot) in builder.stored.iter().enumerate() {
         slots[builder.plan.modelled[slot]].push(at);
@@ -124,22 +141,24 @@ fn read_group(
             let (column, role) = (plan.names[index].clone(), Role::Modelled);
             return Err(Error::TextColumn { file, column, place, text, role });
         }
-        let chunk = group.metadata().column(index);
+        let chunk = group.column(index);
         let start = chunk.dictionary_page_offset().unwrap_or(chunk.data_page_offset());
         if start < 0 || chunk.data_page_offset() < 0 || chunk.compressed_size() < 0 {
             let reason = "a column starts before the file".into();
             return Err(Error::BadParquet { file, reason });
         }
-        let reader = group.get_column_reader(index).map_err(|error| bad(&file, error))?;
-        let levels = group.metadata().column(index).column_descr().max_def_level();
+        let reader = column_reader(source, chunk, expected, kinds.len());
+        let reader = reader.map_err(|error| bad(&file, error))?;
+        let levels = chunk.column_descr().max_def_level();
         columns.push((index, kind, slots, reader, levels));
     }
+    let end = rows + expected;
     loop {
         let stride = builder.stored.len();
         let mut read = None;
         for (index, kind, slots, reader, levels) in &mut columns {
             let cells = read_batch(reader, *kind, *levels).map_err(|error| bad(&file, error))?;
-            if *read.get_or_insert(cells.len()) != cells.len() {
+            if *read.get_or_insert(cells.len()) != cells.len() || rows + cells.len() > end {
                 let reason = "its columns have different lengths".into();
                 return Err(Error::BadParquet { file, reason });
             }
@@ -156,7 +175,11 @@ fn read_group(
             }
         }
         match read {
-            None | Some(0) => return Ok(rows),
+            None | Some(0) if rows == end => return Ok(rows),
+            None | Some(0) => {
+                let missing = format!("{} rows are not there", end - rows);
+                return Err(Error::Truncated { file, missing });
+            }
             Some(count) => rows += count,
         }
         tick(rows)?;

@@ -1,11 +1,11 @@
 //! Reads grey pictures from TIFF files.
 
 use std::fs::File;
-use std::io::BufReader;
+use std::io::{BufReader, Cursor, Read, Seek, SeekFrom};
 use std::path::Path;
 
 use ::tiff::ColorType;
-use ::tiff::decoder::{Decoder, DecodingResult};
+use ::tiff::decoder::{Decoder, DecodingResult, Limits};
 
 use crate::error::{Error, Result};
 
@@ -24,13 +24,26 @@ impl GreyPicture {
     /// Reads an 8-bit grey TIFF file, plain or packed.
     pub fn read(path: impl AsRef<Path>) -> Result<GreyPicture> {
         let path = path.as_ref();
-        let file = File::open(path).map_err(|error| Error::read(path, error))?;
-        if file.metadata().is_ok_and(|found| found.is_dir()) {
+        let io = |error| Error::read(path, error);
+        let file = File::open(path).map_err(io)?;
+        let found = file.metadata().map_err(io)?;
+        if found.is_dir() {
             return Err(Error::IsDirectory { file: path.to_owned() });
         }
+        GreyPicture::decode(path, BufReader::new(file), found.len())
+    }
+
+    /// Reads a picture from memory; `name` is what messages call it.
+    pub fn from_bytes(name: &str, bytes: &[u8]) -> Result<GreyPicture> {
+        GreyPicture::decode(name.as_ref(), Cursor::new(bytes), bytes.len() as u64)
+    }
+
+    fn decode(path: &Path, mut source: impl Read + Seek, length: u64) -> Result<GreyPicture> {
         let bad = |reason: String| Error::BadTiff { file: path.to_owned(), reason };
+        check_lists(&mut source, length).map_err(|reason| bad(reason.into()))?;
+        source.rewind().map_err(|error| Error::read(path, error))?;
         let broken = |error: ::tiff::TiffError| bad(error.to_string());
-        let mut decoder = Decoder::new(BufReader::new(file)).map_err(broken)?;
+        let mut decoder = Decoder::new(source).map_err(broken)?.with_limits(limits(length));
         let (width, height) = decoder.dimensions().map_err(broken)?;
         let colours = decoder.colortype().map_err(broken)?;
         if colours != ColorType::Gray(8) {
@@ -44,6 +57,45 @@ impl GreyPicture {
             _ => Err(bad("its size contradicts its pixels".into())),
         }
     }
+}
+
+/// Refuses a directory with a list longer than the file: the decoder makes room for a list
+/// before it looks whether it is there.
+fn check_lists(
+    source: &mut (impl Read + Seek),
+    length: u64,
+) -> std::result::Result<(), &'static str> {
+    let short = |_| "it ends within its directory";
+    let mut head = [0; 8];
+    source.read_exact(&mut head).map_err(short)?;
+    let little = head.starts_with(b"II");
+    if &head[..4] != if little { b"II*\0" } else { b"MM\0*" } {
+        return Err("it does not begin as one");
+    }
+    let number = |bytes: &[u8]| {
+        let digit = |value: u64, byte: &u8| value << 8 | u64::from(*byte);
+        if little { bytes.iter().rev().fold(0, digit) } else { bytes.iter().fold(0, digit) }
+    };
+    source.seek(SeekFrom::Start(number(&head[4..]))).map_err(short)?;
+    source.read_exact(&mut head[..2]).map_err(short)?;
+    for _ in 0..number(&head[..2]) {
+        let mut entry = [0; 12];
+        source.read_exact(&mut entry).map_err(short)?;
+        if number(&entry[4..8]) > length {
+            return Err("a list in it is longer than the file");
+        }
+    }
+    Ok(())
+}
+
+/// What a file of so many bytes can hold: two packed bytes make at most 128.
+fn limits(length: u64) -> Limits {
+    let length = usize::try_from(length).unwrap_or(usize::MAX);
+    let mut limits = Limits::default();
+    limits.decoding_buffer_size = length.saturating_mul(64);
+    limits.intermediate_buffer_size = length.saturating_mul(64);
+    limits.ifd_value_size = length;
+    limits
 }
 
 #[cfg(test)]
@@ -101,6 +153,11 @@ mod tests {
         colour[bits] = 16;
         std::fs::write(&path, colour).unwrap();
         assert!(GreyPicture::read(&path).is_err());
+        let mut long = bytes();
+        let count = long.len() - 4 - 12 * 4 + 4;
+        long[count + 2] = 0x5d;
+        let long = GreyPicture::from_bytes("a.tiff", &long).unwrap_err();
+        assert!(long.to_string().contains("longer than the file"), "{long}");
         let missing = GreyPicture::read(folder.path().join("b.tiff"));
         assert!(matches!(missing, Err(Error::NotFound { .. })));
     }

@@ -4,6 +4,7 @@ use crate::error::{Error, Result};
 use crate::expert::{Expert, Marginal};
 use crate::random;
 use crate::rows::Rows;
+pub(crate) use crate::whitening::dot;
 use crate::whitening::{Rest, Whitening};
 use faer::{Mat, Side};
 use rand::RngExt;
@@ -347,18 +348,4 @@ pub(crate) fn pseudo_inverse(directions: &[Vec<f64>], d: usize) -> Result<(Mat<f
     let half_ln_gram = norms.iter().map(|n| n.ln()).sum::<f64>()
         + 0.5 * values.iter().map(|v| v.ln()).sum::<f64>();
     Ok((&transposed * inverse, half_ln_gram))
-}
-
-pub(crate) fn dot(a: &[f64], b: &[f64]) -> f64 {
-    // Eight sums side by side: one alone would wait for each addition to end.
-    let (a8, a) = a.as_chunks::<8>();
-    let (b8, b) = b.as_chunks::<8>();
-    let mut sums = [0.0; 8];
-    for (a, b) in a8.iter().zip(b8) {
-        for ((sum, a), b) in sums.iter_mut().zip(a).zip(b) {
-            *sum += a * b;
-        }
-    }
-    let rest: f64 = a.iter().zip(b).map(|(a, b)| a * b).sum();
-    sums.iter().sum::<f64>() + rest
 }

@@ -44,8 +44,10 @@ impl Moments {
             Values::Double(x) => Self::near(x, weights, count, near),
             Values::Single(x) => Self::near(x, weights, count, near),
         };
-        match (0..columns).find(|&i| !out.scatter[(i, i)].is_finite() || out.is_tiny(i, rows)) {
-            Some(i) => Err(Error::Spread { column: i, variance: out.scatter[(i, i)] / out.weight }),
+        // Tiny weights can make a sum finite whose average is not.
+        let variance = |i: usize| out.scatter[(i, i)] / out.weight;
+        match (0..columns).find(|&i| !variance(i).is_finite() || out.is_tiny(i, rows)) {
+            Some(i) => Err(Error::Spread { column: i, variance: variance(i) }),
             None => Ok(out),
         }
     }

@@ -125,6 +125,9 @@ impl Whitening {
         let (values, vectors) = eigen(&correlation)?;
         let tolerance = 64.0 * varies.len() as f64 * f64::EPSILON * values[0];
         let rank = values.iter().take_while(|&&v| v > tolerance).count().min(moments.rows - 1);
+        if rank == 0 {
+            return Err(Error::NoConvergence { what: "eigendecomposition" });
+        }
         let smallest = values[rank - 1] / values[0];
 
         let mut spectrum = eigen(&covariance)?;
@@ -161,9 +164,12 @@ impl Whitening {
         } else {
             Mat::from_fn(kept, columns, |i, j| spectrum.1[(j, i)] / spectrum.0[i].sqrt())
         };
+        let inverse = &covariance * matrix.transpose();
         let ln_det = if graded && rank == varies.len() {
             -(0..rank).map(|k| scale(k).ln()).sum::<f64>()
                 - 0.5 * values[..rank].iter().map(|v| v.ln()).sum::<f64>()
+        } else if graded {
+            -ln_volume(&inverse)
         } else {
             -0.5 * spectrum.0[..kept].iter().map(|v| v.ln()).sum::<f64>()
         };
@@ -180,7 +186,6 @@ impl Whitening {
             }
             Rest::Noise { variance: dropped / (columns - kept) as f64 }
         };
-        let inverse = &covariance * matrix.transpose();
         let kept_variance = (kept_sum / total).min(1.0);
         let mean = moments.mean.clone();
         let mut whitening =
@@ -282,7 +287,8 @@ impl Whitening {
     }
 
     /// What ln p gains on the way from sphered rows to rows: ln|A|, and the density of what
-    /// lies outside the kept dimensions; −∞ for a row off the subspace of a degenerate model.
+    /// lies outside the kept dimensions; −∞ for a row off the subspace of a degenerate model,
+    /// or so far away that squares overflow.
     pub fn ln_jacobian(&self, row: &[f64], x: &[f64]) -> f64 {
         self.ln_det
             + match self.rest {
@@ -291,6 +297,7 @@ impl Whitening {
                 Rest::Degenerate => 0.0,
                 Rest::Noise { variance } => {
                     let square: f64 = self.residual(row, x).iter().map(|r| r * r).sum();
+                    let square = if square.is_nan() { f64::INFINITY } else { square };
                     let dropped = (self.columns() - self.dims()) as f64;
                     -0.5 * square / variance
                         - 0.5 * dropped * (std::f64::consts::TAU * variance).ln()
@@ -306,7 +313,7 @@ impl Whitening {
         let distance = 1.0 + x.iter().fold(0.0_f64, |a, x| a.max(x.abs()));
         residual.into_iter().enumerate().filter_map(move |(i, r)| {
             let size = self.deviations[i] + 1e-3 * self.mean[i].abs();
-            (r.abs() > 1e-6 * size * distance).then_some(i)
+            (!(r.abs() <= 1e-6 * size * distance)).then_some(i)
         })
     }
 
@@ -325,6 +332,34 @@ impl Whitening {
             expected => Err(Error::Shape { what: "columns of a row", expected, got }),
         }
     }
+}
+
+/// ½ ln|BᵀB|, for rows of B on any scales: a reflection from the right turns the longest row
+/// into the first column, before the other columns are made orthogonal to that one, so that
+/// long rows leave nothing behind for short ones to vanish in.
+fn ln_volume(b: &Mat<f64>) -> f64 {
+    let mut rows: Vec<Vec<f64>> = b.row_iter().map(|r| r.iter().copied().collect()).collect();
+    let mut ln_volume = 0.0;
+    for k in 0..b.ncols() {
+        let length = |row: &Vec<f64>| dot(&row[k..], &row[k..]).sqrt();
+        let longest = rows.iter().map(length).enumerate().max_by(|a, b| a.1.total_cmp(&b.1));
+        let Some((at, norm)) = longest else { return ln_volume };
+        let mut mirror = rows[at][k..].to_vec();
+        mirror[0] += norm.copysign(mirror[0]);
+        let square = dot(&mirror, &mirror);
+        for row in &mut rows {
+            let twice = 2.0 * dot(&mirror, &row[k..]) / square;
+            row[k..].iter_mut().zip(&mirror).for_each(|(x, m)| *x -= twice * m);
+        }
+        rows[at][k + 1..].fill(0.0);
+        let square: f64 = rows.iter().map(|row| row[k] * row[k]).sum();
+        ln_volume += 0.5 * square.ln();
+        for column in k + 1..b.ncols() {
+            let shared = rows.iter().map(|row| row[k] * row[column]).sum::<f64>() / square;
+            rows.iter_mut().for_each(|row| row[column] -= shared * row[k]);
+        }
+    }
+    ln_volume
 }
 
 /// Eigenvalues, falling, and their vectors as columns, each with its largest entry positive.
@@ -346,4 +381,18 @@ fn eigen(symmetric: &Mat<f64>) -> Result<(Vec<f64>, Mat<f64>)> {
         })
         .collect();
     Ok((values, Mat::from_fn(n, n, |i, k| vectors[(i, k)] * signs[k])))
+}
+
+pub(crate) fn dot(a: &[f64], b: &[f64]) -> f64 {
+    // Eight sums side by side: one alone would wait for each addition to end.
+    let (a8, a) = a.as_chunks::<8>();
+    let (b8, b) = b.as_chunks::<8>();
+    let mut sums = [0.0; 8];
+    for (a, b) in a8.iter().zip(b8) {
+        for ((sum, a), b) in sums.iter_mut().zip(a).zip(b) {
+            *sum += a * b;
+        }
+    }
+    let rest: f64 = a.iter().zip(b).map(|(a, b)| a * b).sum();
+    sums.iter().sum::<f64>() + rest
 }

@@ -57,6 +57,57 @@ fn ill_conditioned_columns_of_unequal_scale_are_sphered() {
 }
 
 #[test]
+fn a_degenerate_table_of_unequal_scales_has_its_density_on_the_subspace() {
+    // Columns of scale 1 and 1e12, and a copy of the second: the density over the first two,
+    // less the ½ ln 2 by which lengths along the copied axis grow.
+    let both: Vec<f64> = normals(200, 4).chunks(2).flat_map(|r| [r[0], 1e12 * r[1]]).collect();
+    let copied: Vec<f64> = both.chunks(2).flat_map(|r| [r[0], r[1], r[1]]).collect();
+    let (both, copied) = (Rows::new(&both, 2).unwrap(), Rows::new(&copied, 3).unwrap());
+    let whitening = Whitening::fit(&copied, Dims::All).unwrap();
+    assert_eq!((whitening.rank, whitening.rest), (2, Rest::Degenerate));
+    let expected = Whitening::fit(&both, Dims::All).unwrap().ln_det - 0.5 * 2_f64.ln();
+    assert!((whitening.ln_det - expected).abs() < 1e-9, "{} {expected}", whitening.ln_det);
+    // The same with a constant column, and with all on one line.
+    for table in [[0.0, 1.0, 1e12], [1.0, 1.0, 1e-7]] {
+        let line: Vec<f64> = normals(50, 4).iter().flat_map(|z| table.map(|t| t * z)).collect();
+        let whitening = Whitening::fit(&Rows::new(&line, 3).unwrap(), Dims::All).unwrap();
+        let along: Vec<f64> = line.chunks(3).map(|r| r[0].hypot(r[1]).hypot(r[2])).collect();
+        let deviation = (along.iter().map(|l| l * l).sum::<f64>() / 50.0).sqrt();
+        let mean = whitening.mean.iter().map(|m| m * m).sum::<f64>().sqrt();
+        let expected = -(deviation * deviation - mean * mean).sqrt().ln();
+        assert!((whitening.ln_det - expected).abs() < 1e-9, "{} {expected}", whitening.ln_det);
+    }
+}
+
+#[test]
+fn rows_beyond_all_squares_score_minus_infinity_not_nan() {
+    let values = normals(300, 9);
+    let rows = Rows::new(&values, 3).unwrap();
+    let copied: Vec<f64> = values.iter().flat_map(|x| [*x, *x]).collect();
+    let degenerate = Rows::new(&copied, 2).unwrap();
+    for (rows, dims) in [(rows, Dims::Count(2)), (rows, Dims::All), (degenerate, Dims::All)] {
+        let settings = Settings { dims, ..quick() };
+        let far = vec![1.7e308; rows.columns()];
+        let far = Rows::new(&far, rows.columns()).unwrap();
+        let model = fit(&rows, &settings).unwrap().model;
+        assert_eq!(model.score(&far).unwrap(), [f64::NEG_INFINITY]);
+        assert_eq!(model.ln_p(&far.row(0)).unwrap(), f64::NEG_INFINITY);
+        // Held out, they are as improbable.
+        let state = upoe::State::default();
+        let held = upoe::fit_with(&rows, Some(&far), &settings, state, &mut |_| true).unwrap();
+        assert!(held.state.path.iter().all(|p| p.holdout == Some(f64::NEG_INFINITY)));
+    }
+}
+
+#[test]
+fn tiny_weights_do_not_hide_a_spread_that_cannot_be_squared() {
+    let values: Vec<f64> = normals(20, 2).iter().map(|x| 1e300 * x).collect();
+    let weights = [1e-300; 20];
+    let rows = Rows::new(&values, 1).unwrap().weighted(&weights).unwrap();
+    assert!(matches!(fit(&rows, &quick()), Err(Error::Spread { column: 0, .. })));
+}
+
+#[test]
 fn too_few_rows_and_no_variance_are_errors() {
     let one = fit(&Rows::new(&[1.0, 2.0], 2).unwrap(), &quick()).unwrap_err();
     assert_eq!(one, Error::TooFewRows { rows: 1, needed: 2 });

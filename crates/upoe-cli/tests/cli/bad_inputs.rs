@@ -35,6 +35,11 @@ fn a_directory() {
 }
 
 #[test]
+fn a_name_that_would_command_the_terminal() {
+    refused("a\u{1b}[31mb,c\n1,2\n3,4\ninf,5\n", &["column `a\u{fffd}[31mb`"]);
+}
+
+#[test]
 fn too_little_in_it() {
     refused("", &["is empty"]);
     refused("a,b\n", &["has a header but no rows"]);

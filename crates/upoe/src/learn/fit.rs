@@ -2,7 +2,7 @@
 
 use super::grow::{candidates, grow};
 use super::joint;
-use super::likelihood::{changes, gaussian};
+use super::likelihood::{after, changes, gaussian};
 use super::outcome::{Fit, Notice, PathPoint, State, StopReason};
 use super::settings::{Learner, ParallelStart, Precision, Settings, Stop};
 use crate::engine::{Engine, Memory};
@@ -63,7 +63,7 @@ impl Context<'_, '_> {
         };
         let others: Vec<Vec<f64>> = experts.into_iter().map(|c| c.direction).collect();
         let gain = |h: &dyn Engine| changes(h, &others, std::slice::from_ref(&new))[0];
-        let holdout = last.holdout.zip(self.holdout).map(|(before, h)| before + gain(h));
+        let holdout = last.holdout.zip(self.holdout).map(|(mean, h)| after(mean, gain(h)));
         state.path.push(PathPoint { train: last.train - learned.q, holdout });
     }
 
@@ -73,7 +73,7 @@ impl Context<'_, '_> {
         let along = |engine: &dyn Engine| -> Vec<f64> {
             let mut values = vec![gaussian(engine)];
             for change in changes(engine, &[], &experts) {
-                values.push(values[values.len() - 1] + change);
+                values.push(after(values[values.len() - 1], change));
             }
             values
         };

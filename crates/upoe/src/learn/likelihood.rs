@@ -10,6 +10,12 @@ pub fn gaussian(engine: &dyn Engine) -> f64 {
     -0.5 * (engine.mean_square() + engine.dims() as f64 * LN_TAU)
 }
 
+/// ⟨ln p⟩ after a change; −∞ where held-out rows are so far away that squares overflow.
+pub fn after(mean: f64, change: f64) -> f64 {
+    let mean = mean + change;
+    if mean.is_nan() { f64::NEG_INFINITY } else { mean }
+}
+
 /// What each new expert adds to ⟨ln p⟩ beside the frozen ones and the new ones before it, all
 /// of which stay as they are: its own ln T in place of the Gaussian along the part of its
 /// direction outside theirs, and that part's length.

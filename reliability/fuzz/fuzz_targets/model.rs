@@ -1,0 +1,47 @@
+//! Any bytes as a model file: as they are, and with the checksum put right. A model that loads
+//! must score, explain and draw rows without a panic.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use sha2::{Digest, Sha256};
+use std::fmt::Write;
+use std::path::Path;
+use upoe_io::{Checkpoint, Container, ModelFile};
+
+/// Where a file has its checksum, as the description of the format says.
+const CHECKSUM: std::ops::Range<usize> = 37..101;
+
+fuzz_target!(|data: &[u8]| {
+    try_model(data);
+    let mut sealed = data.to_vec();
+    if let Some(checksum) = sealed.get_mut(CHECKSUM) {
+        checksum.fill(b'0');
+        let mut text = String::new();
+        Sha256::digest(&sealed).iter().for_each(|byte| write!(text, "{byte:02x}").unwrap());
+        sealed[CHECKSUM].copy_from_slice(text.as_bytes());
+        try_model(&sealed);
+    }
+});
+
+// A JSON array of ones is two bytes a number, and a value of 32 for each, held twice. Matrix products have a
+// buffer of a few megabytes.
+fn try_model(bytes: &[u8]) {
+    let file = Path::new("t.upoe");
+    upoe_fuzz::within((8 << 20) + 600 * bytes.len(), || {
+        let Ok(container) = Container::from_bytes(bytes, file) else { return };
+        let _ = Checkpoint::from_container(&container, file);
+        let Ok(file) = ModelFile::from_container(&container, file) else { return };
+        let mean = &file.model.whitening().mean;
+        let ln_p = file.model.ln_p(mean).expect("a row of the right length");
+        assert!(!ln_p.is_nan());
+        let rows = upoe::Rows::new(mean, mean.len()).expect("one row");
+        if let Ok(scores) = file.model.score(&rows) {
+            assert!(!scores[0].is_nan());
+        }
+        let _ = file.model.explain(mean);
+        let _ = file.model.transform(&rows);
+        assert_eq!(file.model.sample(3, 1).len(), 3 * mean.len());
+        let _ = (file.model.loadings(), file.model.patterns());
+        assert!(file.to_container().is_ok());
+    });
+}

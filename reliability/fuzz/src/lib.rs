@@ -1,0 +1,38 @@
+//! What the targets share: a bound on memory, tables from bytes, numbers that hurt.
+
+mod memory;
+mod normal;
+mod numbers;
+
+pub use memory::within;
+pub use normal::check_normalised;
+pub use numbers::{Matrix, experts, matrix, number};
+
+use upoe_io::{MissingCells, ReadOptions, Table};
+
+/// Reads a table from bytes whose first says how, in `fixed` bytes of memory and `factor` for
+/// each byte of the file.
+pub fn read_table(extension: &str, data: &[u8], fixed: usize, factor: usize) {
+    let Some((&how, bytes)) = data.split_first() else { return };
+    let chosen = |bit: u8, column: &str| (how & bit != 0).then(|| column.to_owned());
+    let options = ReadOptions {
+        missing: if how & 1 == 0 { MissingCells::Drop } else { MissingCells::Error },
+        columns: chosen(2, "1").into_iter().collect(),
+        keep: chosen(4, "2").into_iter().collect(),
+        weights: chosen(8, "3"),
+        groups: chosen(16, "2"),
+        exclude: chosen(32, "1").into_iter().collect(),
+        ..Default::default()
+    };
+    let name = format!("t.{extension}");
+    let read =
+        within(fixed + factor * bytes.len(), || Table::from_bytes(&name, bytes.to_vec(), &options));
+    match read {
+        Ok(table) => {
+            assert_eq!(table.data.len(), table.rows * table.names.len());
+            assert!(table.data.iter().all(|value| value.is_finite()));
+            assert!(table.weights.is_none_or(|weights| weights.len() == table.rows));
+        }
+        Err(error) => assert!(!error.to_string().is_empty()),
+    }
+}

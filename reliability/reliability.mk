@@ -1,0 +1,24 @@
+# `make reliability`: every section in full, or one with SECTION=dirty; `make test-reliability`:
+# the quick form of each. Included by the Makefile at the root.
+
+RELIABILITY := fuzz dirty faults numbers statistics endurance supply
+RELIABILITY_PYTHON := $(VENV)/bin/python
+
+.PHONY: reliability test-reliability fuzz
+
+# Figures go to reliability/results, tables to docs/reliability.md; several hours.
+reliability:
+	cargo build --release
+	for section in $(or $(SECTION),$(RELIABILITY)); do $(RELIABILITY_PYTHON) reliability/$$section.py; done
+	$(RELIABILITY_PYTHON) reliability/report.py
+
+# The environment is the one that test-python makes.
+test-reliability: test-python
+	cargo build --release
+	$(RELIABILITY_PYTHON) -m pytest -q -p no:cacheprovider reliability
+
+# Every fuzz target, or one with TARGET=csv, for so many seconds each; what it finds stays in the
+# corpus.
+fuzz:
+	$(RELIABILITY_PYTHON) reliability/fuzz.py --keep --seconds $(or $(SECONDS),600) $(TARGET)
+	$(RELIABILITY_PYTHON) reliability/report.py
