@@ -106,7 +106,7 @@ def study(rows):
     if failed:
         assert not experts and len(failed) == 1, f"some fits failed: {failed}"
         (error,) = failed
-        assert any(remedy in error for remedy in REMEDIES), f"no remedy in: {error}"
+        assert any(remedy in error.lower() for remedy in REMEDIES), f"no remedy in: {error}"
         return ["error", "", "", error, time.time() - began]
     span = lambda low, high: f"{low}" if low == high else f"{low} to {high}"
     gain = span(f"{min(gains):.3f}", f"{max(gains):.3f}")

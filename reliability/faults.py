@@ -182,7 +182,7 @@ def shrinking(count, rows, seed=3):
             run(folder, "sample", "m.upoe", "-n", str(rows), "-o", name).check_returncode()
             whole = (folder / name).read_bytes()
             began = time.time()
-            run(folder, "fit", name, *fit).check_returncode()
+            run(folder, "fit", name, *fit, "--json").check_returncode()
             takes = time.time() - began
             for k in range(count):
                 draw = random.Random(seed * 1000 + k)
