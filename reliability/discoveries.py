@@ -16,6 +16,8 @@ from upoe import UPoE
 ROWS = (50, 100, 300, 1000, 3000, 10_000)
 COLUMNS = (2, 5, 20, 50, 100)
 DRAWS = 200
+OTHERS = 40  # draws of the rules that are not the default
+POWER = 30
 RULES = ("null", "holdout", "bic")
 SLOW = 2.0  # seconds a fit; of slower ones there are fewer draws
 PLANTS = {
@@ -58,18 +60,19 @@ def fit(job):
 
 def jobs(share):
     """Every cell of both tables: its key, and its draws."""
-    count = max(2, round(DRAWS * share))
+    some = lambda draws: range(max(2, round(draws * share)))
     cells = {}
     for rule in RULES:
+        count = some(DRAWS if rule == "null" else OTHERS)
         for n in ROWS:
             for d in COLUMNS:
                 if n > d:
-                    cells["noise", rule, n, d] = [(n, d, rule, k, None) for k in range(count)]
+                    cells["noise", rule, n, d] = [(n, d, rule, k, None) for k in count]
     for what, strengths in PLANTS.items():
         for strength in strengths:
             for n in (300, 1000, 5000):
                 for d in (10, 50):
-                    draws = [(n, d, "null", k, (what, strength)) for k in range(max(2, count // 4))]
+                    draws = [(n, d, "null", k, (what, strength)) for k in some(POWER)]
                     cells["power", what, strength, n, d] = draws
     return cells
 
@@ -135,8 +138,8 @@ def main():
             say(*row, sep=" | ")
     minutes = (time.time() - began) / 60
     text = [
-        f"{DRAWS} draws a cell (a quarter of that for power), fewer where one fit takes over "
-        f"{SLOW:.0f} s: then the cell says how many. Rows must outnumber columns. A fit is asked "
+        f"{DRAWS} draws a cell for the default rule, {OTHERS} for the others, {POWER} for power, and "
+        f"fewer where one fit takes over {SLOW:.0f} s: the cells say how many. Rows must outnumber columns. A fit is asked "
         "for at most one expert, since the first answers the question. All families are tried.",
         f"The whole took {minutes:.0f} minutes.",
     ]
