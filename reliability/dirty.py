@@ -19,6 +19,7 @@ SENSIBLE = {
     "vary in": "fewer dimensions",
     "ended at the": "a bound",
     "outside the simulated table": "table left",
+    "are too few: structure": "too few rows",
     "ran out of iterations": "iterations",
 }
 # How an error tells what to do about it.
@@ -153,7 +154,7 @@ def main():
         "the Gaussian on the same rows are given as a range. For every fit, ln p is finite on all "
         "rows, its mean is not below the Gaussian's, and every warning is one of those named: "
         "*fewer dimensions* (the density lives on a subspace), *a bound* (ties or far outliers "
-        "would make the likelihood infinite), *table left* (p-values are continued), "
+        "would make the likelihood infinite), *table left* (p-values are continued), *too few rows* (to tell structure from noise), "
         "*iterations*. Errors name the remedy.",
     ]
     caption = "Dirty data sets; seconds are of all twelve fits."

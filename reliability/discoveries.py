@@ -66,8 +66,7 @@ def jobs(share):
         count = some(DRAWS if rule == "null" else OTHERS)
         for n in ROWS:
             for d in COLUMNS:
-                if n > d:
-                    cells["noise", rule, n, d] = [(n, d, rule, k, None) for k in count]
+                cells["noise", rule, n, d] = [(n, d, rule, k, None) for k in count]
     for what, strengths in PLANTS.items():
         for strength in strengths:
             for n in (300, 1000, 5000):
@@ -130,16 +129,16 @@ def main():
     options.add_argument("--workers", type=int, default=2)
     given = options.parse_args()
     began = time.time()
-    say = lambda *words: print(*words, flush=True)
+    say = lambda *words: print(*words, sep=" | ", flush=True)
     made = tables(study(jobs(given.share), given.workers, say))
     for table in made:
-        say(table["caption"], *table["columns"], sep=" | ")
+        say(table["caption"], *table["columns"])
         for row in table["rows"]:
-            say(*row, sep=" | ")
+            say(*row)
     minutes = (time.time() - began) / 60
     text = [
         f"{DRAWS} draws a cell for the default rule, {OTHERS} for the others, {POWER} for power, and "
-        f"fewer where one fit takes over {SLOW:.0f} s: the cells say how many. Rows must outnumber columns. A fit is asked "
+        f"fewer where one fit takes over {SLOW:.0f} s: the cells say how many. A fit is asked "
         "for at most one expert, since the first answers the question. All families are tried.",
         f"The whole took {minutes:.0f} minutes.",
     ]
