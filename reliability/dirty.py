@@ -23,7 +23,13 @@ SENSIBLE = {
     "ran out of iterations": "iterations",
 }
 # How an error tells what to do about it.
-REMEDIES = ("rescale it", "at least 2 are needed", "drop the row", "nothing to model", "--missing drop")
+REMEDIES = (
+    "rescale it",
+    "at least 2 are needed",
+    "drop the row",
+    "nothing to model",
+    "--missing drop",
+)
 
 
 def sets(small):
@@ -44,7 +50,9 @@ def sets(small):
     yield "clean, for comparison", base
     yield "ties: every row ten times", np.repeat(base[: n // 10], 10, axis=0)
     yield "ties: rounded to one digit", np.round(base, 1)
-    yield "zero-inflated columns", np.where(rng.random((n, 4)) < 0.8, 0.0, rng.exponential(size=(n, 4)))
+    yield "zero-inflated columns", np.where(
+        rng.random((n, 4)) < 0.8, 0.0, rng.exponential(size=(n, 4))
+    )
     yield "integers", rng.poisson(3, (n, 4)).astype(float)
     yield "one value of 1e15", put(1, np.where(np.arange(n) == 7, 1e15, base[:, 1]))
     yield "near-collinear columns (1e-9)", np.column_stack([base, base[:, 0] + 1e-9 * normal(n)])
@@ -111,7 +119,13 @@ def study(rows):
         return ["error", "", "", error, time.time() - began]
     span = lambda low, high: f"{low}" if low == high else f"{low} to {high}"
     gain = span(f"{min(gains):.3f}", f"{max(gains):.3f}")
-    return ["fit", span(min(experts), max(experts)), gain, ", ".join(sorted(told)), time.time() - began]
+    return [
+        "fit",
+        span(min(experts), max(experts)),
+        gain,
+        ", ".join(sorted(told)),
+        time.time() - began,
+    ]
 
 
 def by_command(rows):
@@ -146,7 +160,15 @@ def table(small, say=lambda *words: None):
 
 
 def main():
-    columns = ["data", "rows × columns", "outcome", "experts", "gain, nats a row", "said", "seconds"]
+    columns = [
+        "data",
+        "rows × columns",
+        "outcome",
+        "experts",
+        "gain, nats a row",
+        "said",
+        "seconds",
+    ]
     rows = table(False, lambda *words: print(*words, flush=True))
     text = [
         "Each data set is fitted by all three learners with each of the families Student-t, "

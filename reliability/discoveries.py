@@ -49,7 +49,9 @@ def fit(job):
     began = time.perf_counter()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        model = UPoE(1, stop=rule, holdout=0.2 if rule == "holdout" else None, random_state=seed, n_jobs=1).fit(rows)
+        model = UPoE(
+            1, stop=rule, holdout=0.2 if rule == "holdout" else None, random_state=seed, n_jobs=1
+        ).fit(rows)
     seconds = time.perf_counter() - began
     if not model.n_experts_:
         return False, False, seconds
@@ -84,7 +86,9 @@ def study(cells, workers, say=print):
         kept = {}
         for key, draws in cells.items():
             seconds = first[key][2]
-            kept[key] = draws if seconds < SLOW else draws[: max(2, int(len(draws) * SLOW / seconds))]
+            kept[key] = (
+                draws if seconds < SLOW else draws[: max(2, int(len(draws) * SLOW / seconds))]
+            )
         total = sum(first[key][2] * len(draws) for key, draws in kept.items())
         say(f"{sum(map(len, kept.values()))} fits, about {total / 60:.1f} minutes of one core")
         rest = [(key, job) for key, draws in kept.items() for job in draws[1:]]
@@ -109,17 +113,40 @@ def tables(found):
         for n in ROWS:
             cells = [found.get(("noise", rule, n, d)) for d in COLUMNS]
             rows.append([f"{n:,}", *(share_of(c[0], c[2]) if c else "–" for c in cells)])
-        caption = f"Gaussian data: share of fits with an expert, rule `{rule}`" + (" (the default)." if rule == "null" else ".")
-        out.append({"caption": caption, "columns": ["rows", *(f"{d} columns" for d in COLUMNS)], "rows": rows})
+        caption = f"Gaussian data: share of fits with an expert, rule `{rule}`" + (
+            " (the default)." if rule == "null" else "."
+        )
+        out.append(
+            {
+                "caption": caption,
+                "columns": ["rows", *(f"{d} columns" for d in COLUMNS)],
+                "rows": rows,
+            }
+        )
     rows = []
     sizes = [(n, d) for n in (300, 1000, 5000) for d in (10, 50)]
     for what, strengths in PLANTS.items():
         for strength in strengths:
-            cells = [found["power", what, strength, n, d] for n, d in sizes if ("power", what, strength, n, d) in found]
+            cells = [
+                found["power", what, strength, n, d]
+                for n, d in sizes
+                if ("power", what, strength, n, d) in found
+            ]
             if cells:
-                rows.append([f"{what} = {strength}", *(f"{100 * c[1] / c[2]:.0f} % of {c[2]}" for c in cells)])
+                rows.append(
+                    [
+                        f"{what} = {strength}",
+                        *(f"{100 * c[1] / c[2]:.0f} % of {c[2]}" for c in cells),
+                    ]
+                )
     caption = "One planted direction: share of fits whose first expert is it (cosine above 0.7), rule `null`."
-    out.append({"caption": caption, "columns": ["direction", *(f"{n:,} × {d}" for n, d in sizes)], "rows": rows})
+    out.append(
+        {
+            "caption": caption,
+            "columns": ["direction", *(f"{n:,} × {d}" for n, d in sizes)],
+            "rows": rows,
+        }
+    )
     return out
 
 
@@ -143,7 +170,9 @@ def main():
         f"The whole took {minutes:.0f} minutes.",
     ]
     if given.share == 1.0:
-        common.write("discoveries", "Statistics", "make reliability SECTION=discoveries", text, made)
+        common.write(
+            "discoveries", "Statistics", "make reliability SECTION=discoveries", text, made
+        )
 
 
 if __name__ == "__main__":

@@ -31,7 +31,9 @@ def mixture(expert, z):
 def natural_spline(values):
     """Of each interval between knots the coefficients in v = (z − knot)/step, and the end slopes."""
     n = len(values) - 2
-    diagonal, right = [mpf(4)] * n, [6 * (values[i] - 2 * values[i + 1] + values[i + 2]) for i in range(n)]
+    diagonal, right = [mpf(4)] * n, [
+        6 * (values[i] - 2 * values[i + 1] + values[i + 2]) for i in range(n)
+    ]
     for i in range(1, n):
         right[i] -= right[i - 1] / diagonal[i - 1]
         diagonal[i] -= 1 / diagonal[i - 1]
@@ -74,7 +76,9 @@ def basis():
     for moments, pieces in cells:
         for i in range(n):
             for j in range(i + 1):
-                pairs = [(a * b, k + l) for k, a in enumerate(pieces[i]) for l, b in enumerate(pieces[j])]
+                pairs = [
+                    (a * b, k + l) for k, a in enumerate(pieces[i]) for l, b in enumerate(pieces[j])
+                ]
                 gram[i, j] += mp.fsum(c * moments[power] for c, power in pairs)
     for cell in range(n - 1):
         # f″ is linear between knots: (2c + 6dv)/step².

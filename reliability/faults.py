@@ -65,7 +65,9 @@ def interrupted(folder, stop, moments, args):
     for moment in moments:
         for name in ("m.upoe", "c.ckpt"):
             (folder / name).unlink(missing_ok=True)
-        child = subprocess.Popen([UPOE, *FIT, "-o", "m.upoe", *args], cwd=folder, stderr=subprocess.PIPE, text=True)
+        child = subprocess.Popen(
+            [UPOE, *FIT, "-o", "m.upoe", *args], cwd=folder, stderr=subprocess.PIPE, text=True
+        )
         time.sleep(moment * takes)
         child.send_signal(stop)
         said = child.communicate()[1]
@@ -108,7 +110,9 @@ def ctrl_c(count, seed=2):
 def mounted(options):
     """A small file system of its own, where this user may mount one."""
     with tempfile.TemporaryDirectory() as folder:
-        done = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", folder], capture_output=True)
+        done = subprocess.run(
+            ["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", folder], capture_output=True
+        )
         if done.returncode != 0:
             yield None
             return
@@ -161,8 +165,14 @@ def no_room():
                     assert done.returncode == 1 and out in done.stderr, (verb, done)
                     cases.append("read-only")
         with open("/dev/full", "w") as full:
-            for verb in (["sample", "whole.upoe", "-n", "9"], ["score", "whole.upoe", "data.npy"], ["inspect", "whole.upoe"]):
-                done = subprocess.run([UPOE, *verb], cwd=folder, stdout=full, stderr=subprocess.PIPE, text=True)
+            for verb in (
+                ["sample", "whole.upoe", "-n", "9"],
+                ["score", "whole.upoe", "data.npy"],
+                ["inspect", "whole.upoe"],
+            ):
+                done = subprocess.run(
+                    [UPOE, *verb], cwd=folder, stdout=full, stderr=subprocess.PIPE, text=True
+                )
                 assert done.returncode == 1 and "space" in done.stderr, (verb, done)
                 cases.append("/dev/full")
     return {name: cases.count(name) for name in ("limit", "disk", "read-only", "/dev/full")}
@@ -187,11 +197,21 @@ def shrinking(count, rows, seed=3):
             for k in range(count):
                 draw = random.Random(seed * 1000 + k)
                 (folder / name).write_bytes(whole)
-                child = subprocess.Popen([UPOE, "fit", name, *fit, "--json"], cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+                child = subprocess.Popen(
+                    [UPOE, "fit", name, *fit, "--json"],
+                    cwd=folder,
+                    stdout=subprocess.PIPE,
+                    stderr=subprocess.PIPE,
+                    text=True,
+                )
                 time.sleep(draw.random() * takes / 2)  # the rest of the time is not reading
                 os.truncate(folder / name, int(draw.random() * len(whole)))
                 out, said = child.communicate()
-                assert child.returncode in (0, 1) and "panicked" not in said, (name, child.returncode, said)
+                assert child.returncode in (0, 1) and "panicked" not in said, (
+                    name,
+                    child.returncode,
+                    said,
+                )
                 assert child.returncode == 0 or name in said, said
                 key = (suffix, "error" if child.returncode else "fit")
                 outcomes[key] = outcomes.get(key, 0) + 1
@@ -206,12 +226,21 @@ def broken_pipes(count, seed=4):
         verbs += [[verb, "whole.upoe", "data.npy"] for verb in ("score", "transform", "explain")]
         for k in range(count):
             draw = random.Random(seed * 1000 + k)
-            child = subprocess.Popen([UPOE, *verbs[k % 4], "--quiet"], cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+            child = subprocess.Popen(
+                [UPOE, *verbs[k % 4], "--quiet"],
+                cwd=folder,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+            )
             child.stdout.read(int(10 ** draw.uniform(0, 5)))
             child.stdout.close()
             said = child.stderr.read()
             child.wait()
-            assert said == b"" and child.returncode in (0, 141, -signal.SIGPIPE), (verbs[k % 4], child.returncode, said)
+            assert said == b"" and child.returncode in (0, 141, -signal.SIGPIPE), (
+                verbs[k % 4],
+                child.returncode,
+                said,
+            )
     return count
 
 
@@ -225,9 +254,27 @@ def little_memory(rows, columns, precision="f64"):
             array[start : start + 100_000] = heavy_tails(min(100_000, rows - start), columns, start)
         del array
         limit = lambda: resource.setrlimit(resource.RLIMIT_AS, (int(1.2 * need), int(1.2 * need)))
-        args = ["fit", "big.npy", "--experts", "1", "--family", "student-t", "--precision", precision, "--starts", "4", "--tol", "1e-3", "--quiet", "-o", "m.upoe"]
+        args = [
+            "fit",
+            "big.npy",
+            "--experts",
+            "1",
+            "--family",
+            "student-t",
+            "--precision",
+            precision,
+            "--starts",
+            "4",
+            "--tol",
+            "1e-3",
+            "--quiet",
+            "-o",
+            "m.upoe",
+        ]
         began = time.time()
-        child = subprocess.Popen([UPOE, *args], cwd=folder, preexec_fn=limit, stderr=subprocess.PIPE, text=True)
+        child = subprocess.Popen(
+            [UPOE, *args], cwd=folder, preexec_fn=limit, stderr=subprocess.PIPE, text=True
+        )
         said = child.stderr.read()
         _, status, used = os.wait4(child.pid, 0)
         child.returncode = os.waitstatus_to_exitcode(status)
@@ -240,21 +287,45 @@ def main():
     rows = []
     add = lambda *row: (rows.append(list(row)), print(*row, flush=True))
     count, resumed, done, left = kills(20)
-    add("kill -9 of a checkpointed fit, then --resume", count, f"the same bits each time; {resumed} resumed from a checkpoint, {count - resumed - done} began anew, {done} had ended; {left} temporary files left, hidden")
+    add(
+        "kill -9 of a checkpointed fit, then --resume",
+        count,
+        f"the same bits each time; {resumed} resumed from a checkpoint, {count - resumed - done} began anew, {done} had ended; {left} temporary files left, hidden",
+    )
     count, kept, nothing, done = ctrl_c(20)
-    add("Ctrl-C", count, f"{kept} whole models of the experts so far, {nothing} without a model, {done} had ended")
+    add(
+        "Ctrl-C",
+        count,
+        f"{kept} whole models of the experts so far, {nothing} without a model, {done} had ended",
+    )
     found = no_room()
     add("files limited to 4 KB", found["limit"], "an error that names the file; the old file stays")
-    add("a full disk (64 KB tmpfs)", found["disk"] or "–", "an error; nothing under the name" if found["disk"] else "not tried: no right to mount")
-    add("a read-only directory", found["read-only"] or "–", "an error that names the file" if found["read-only"] else "not tried: no right to mount")
+    add(
+        "a full disk (64 KB tmpfs)",
+        found["disk"] or "–",
+        "an error; nothing under the name" if found["disk"] else "not tried: no right to mount",
+    )
+    add(
+        "a read-only directory",
+        found["read-only"] or "–",
+        "an error that names the file" if found["read-only"] else "not tried: no right to mount",
+    )
     add("standard output to /dev/full", found["/dev/full"], "an error")
     for (suffix, what), count in sorted(shrinking(20, 300_000).items()):
-        how = "an error that names the file" if what == "error" else "read before the cut, or cut at the end of a row"
+        how = (
+            "an error that names the file"
+            if what == "error"
+            else "read before the cut, or cut at the end of a row"
+        )
         add(f"a {suffix.upper()} file cut while it is read", count, how)
     add("a broken pipe", broken_pipes(40), "ends quietly")
     for precision in ("f64", "f32"):
         size, need, used, seconds = little_memory(13_500_000, 10, precision)
-        add(f"memory limited to 1.2 × {need / 1e9:.2f} GB, {size / 1e9:.2f} GB of rows, {precision}", 1, f"fitted in {seconds:.0f} s; {used / 1e9:.2f} GB used")
+        add(
+            f"memory limited to 1.2 × {need / 1e9:.2f} GB, {size / 1e9:.2f} GB of rows, {precision}",
+            1,
+            f"fitted in {seconds:.0f} s; {used / 1e9:.2f} GB used",
+        )
     text = [
         "Each line is a fault, how often it was tried at moments (or bytes) drawn at random with a "
         "fixed seed, and what came of it. After every one of them the file under the final name is "

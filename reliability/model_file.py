@@ -17,7 +17,9 @@ def read(path):
     arrays = {}
     for name, entry in top.items():
         first, last = entry["data_offsets"]
-        arrays[name] = np.frombuffer(raw[start + first : start + last], "<f8").reshape(entry["shape"])
+        arrays[name] = np.frombuffer(raw[start + first : start + last], "<f8").reshape(
+            entry["shape"]
+        )
     return header, arrays
 
 

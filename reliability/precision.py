@@ -22,7 +22,6 @@ BOUND = 1e-10
 KINDS = ("student-t", "mixture", "tilt")
 
 
-
 def student_t(rng):
     """A Student-t anywhere from nearly no tail exponent to the Gaussian."""
     return {
@@ -39,7 +38,9 @@ def expert(rng, kind):
     if kind == "student-t":
         return {"kind": kind, **student_t(rng)}
     if kind == "mixture":
-        components = sorted((student_t(rng) for _ in range(rng.integers(1, 6))), key=lambda t: t["location"])
+        components = sorted(
+            (student_t(rng) for _ in range(rng.integers(1, 6))), key=lambda t: t["location"]
+        )
         weights = 10 ** rng.uniform(-9, 0, len(components))
         return {"kind": kind, "weights": list(weights / weights.sum()), "components": components}
     # As rough as the prior lets learning go (1e6), and no coefficient at its limit.
@@ -71,12 +72,19 @@ def random_model(rng, header, experts=None, kinds=KINDS, rest=None):
     mean = deviations * rng.normal(size=columns) * 10 ** rng.uniform(-2, 5)
     directions = np.linalg.qr(rng.normal(size=(d, d)))[0][:j]
     if rng.random() < 0.5:  # neither orthogonal nor of unit length
-        directions = (directions + 0.5 * rng.normal(size=(j, d)) / np.sqrt(d)) * 10 ** rng.uniform(-1, 1, (j, 1))
+        directions = (directions + 0.5 * rng.normal(size=(j, d)) / np.sqrt(d)) * 10 ** rng.uniform(
+            -1, 1, (j, 1)
+        )
     experts = experts or [expert(rng, rng.choice(kinds)) for _ in range(j)]
     a = exact.matrix(sphering)
     variance = float(scale**2 * spread[-1] ** 2 * rng.uniform(0.01, 1)) if rest == "noise" else None
     learned = {"q": -0.1, "p_value": None, "iterations": 1, "converged": True}
-    arrays = {"mean": mean, "deviations": deviations, "sphering": sphering, "unsphering": unsphering}
+    arrays = {
+        "mean": mean,
+        "deviations": deviations,
+        "sphering": sphering,
+        "unsphering": unsphering,
+    }
     arrays |= {"directions": directions, "pseudo_inverse": np.linalg.pinv(directions).reshape(d, j)}
     whitening = {
         "ln_det": float(exact.mp.log(exact.mp.det(a * a.T)) / 2),
@@ -89,7 +97,13 @@ def random_model(rng, header, experts=None, kinds=KINDS, rest=None):
     # The readers that these are for are other programs; upoe goes by the header.
     arrays |= {f"expert{k + 1}": np.zeros((1, 5)) for k in range(j)}
     names = [f"c{k}" for k in range(columns)]
-    return {**header, "columns": names, "whitening": whitening, "half_ln_gram": 0.0, "state": state}, arrays
+    return {
+        **header,
+        "columns": names,
+        "whitening": whitening,
+        "half_ln_gram": 0.0,
+        "state": state,
+    }, arrays
 
 
 def random_rows(rng, header, arrays, count):
@@ -113,7 +127,9 @@ def errors(path, rows):
     worst = 0.0
     for found in (fast, slow):
         for value, true in zip(found, truth):
-            off = abs(mpf(float(value)) - true) / max(1, abs(true)) if np.isfinite(value) else np.inf
+            off = (
+                abs(mpf(float(value)) - true) / max(1, abs(true)) if np.isfinite(value) else np.inf
+            )
             worst = max(worst, float(off))
     return worst, fast
 
@@ -122,7 +138,9 @@ def by_command(path, rows, folder):
     """ln p of the same rows by `upoe score`, through a CSV file."""
     header, _ = model_file.read(path)
     with open(f"{folder}/rows.csv", "w", newline="") as file:
-        csv.writer(file).writerows([header["columns"], *(map(repr, map(float, row)) for row in rows)])
+        csv.writer(file).writerows(
+            [header["columns"], *(map(repr, map(float, row)) for row in rows)]
+        )
     command = [common.UPOE, "score", path, f"{folder}/rows.csv", "--quiet"]
     lines = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
     return np.array(lines[1:], float)
@@ -141,7 +159,9 @@ def random_models(count, rows=4, seed=1):
             data = random_rows(rng, model, arrays, rows)
             worst, fast = errors(path, data)
             if k % 25 == 0:
-                assert np.array_equal(by_command(path, data, folder), fast), f"model {k}: the command differs"
+                assert np.array_equal(
+                    by_command(path, data, folder), fast
+                ), f"model {k}: the command differs"
             used = {e["expert"]["kind"] for e in model["state"]["experts"]}
             name = "no expert" if not used else used.pop() if len(used) == 1 else "families mixed"
             table.setdefault(name, []).append((worst, k))
@@ -155,10 +175,14 @@ def fitted_models(count, seed=2):
         for k in range(count):
             rng = np.random.default_rng([seed, k])
             n, d = int(rng.integers(20, 300)), int(rng.integers(1, 7))
-            rows = rng.choice([rng.standard_t(3, (n, d)), rng.laplace(size=(n, d)), rng.random((n, d))])
+            rows = rng.choice(
+                [rng.standard_t(3, (n, d)), rng.laplace(size=(n, d)), rng.random((n, d))]
+            )
             rows = rows @ rng.normal(size=(d, d)) * 10 ** rng.uniform(-6, 6, d)
             learner = ("pursuit", "sequential", "parallel")[k % 3]
-            model = UPoE(int(rng.integers(0, d + 1)), learner=learner, n_dims=int(rng.integers(1, d + 1)))
+            model = UPoE(
+                int(rng.integers(0, d + 1)), learner=learner, n_dims=int(rng.integers(1, d + 1))
+            )
             try:
                 model.fit(rows)
             except ValueError:  # n_dims where the scales differ too much
@@ -171,7 +195,11 @@ def fitted_models(count, seed=2):
 
 def against_scipy():
     """The largest error of ln T against scipy.stats.t, by degrees of freedom."""
-    header, z, table = template(), np.concatenate([-np.logspace(6, -6, 40), [0], np.logspace(-6, 6, 40)]), []
+    header, z, table = (
+        template(),
+        np.concatenate([-np.logspace(6, -6, 40), [0], np.logspace(-6, 6, 40)]),
+        [],
+    )
     for freedom in (0.2, 0.5, 1, 2, 3, 5, 10, 30, 100, 1e3, 1e5):
         t = {"kind": "student-t", "location": 0.3, "scale": 0.7, "freedom": freedom}
         model = single(header, {**t, "hold_mu": False, "hold_beta": False})
@@ -205,7 +233,9 @@ def cdf(of):
     if of["kind"] == "student-t":
         return lambda z: stats.t.cdf(z, of["freedom"], of["location"], of["scale"])
     if of["kind"] == "mixture":
-        parts = [(w, cdf({"kind": "student-t", **c})) for w, c in zip(of["weights"], of["components"])]
+        parts = [
+            (w, cdf({"kind": "student-t", **c})) for w, c in zip(of["weights"], of["components"])
+        ]
         return lambda z: sum(w * part(z) for w, part in parts)
     tilt = exact.Tilt(of["coefficients"])
     grid = np.linspace(-60, 60, 240_001)
@@ -231,10 +261,20 @@ def samplers(n):
 
     held = {"hold_mu": False, "hold_beta": False}
     t = lambda mu, s, nu: {"location": mu, "scale": s, "freedom": nu, **held}
-    groups = {"weights": [0.2, 0.5, 0.3], "components": [t(-2, 0.3, 30), t(0, 1, 1.5), t(1, 0.05, 1e15)]}
-    cases = {f"Student-t, {nu:g} degrees of freedom": {"kind": "student-t", **t(0.5, 2, nu)} for nu in (0.2, 1, 3, 50, 1e6)}
+    groups = {
+        "weights": [0.2, 0.5, 0.3],
+        "components": [t(-2, 0.3, 30), t(0, 1, 1.5), t(1, 0.05, 1e15)],
+    }
+    cases = {
+        f"Student-t, {nu:g} degrees of freedom": {"kind": "student-t", **t(0.5, 2, nu)}
+        for nu in (0.2, 1, 3, 50, 1e6)
+    }
     cases["mixture of 3"] = {"kind": "mixture", **groups}
-    for name, size, shift in (("tilt", 0.5, 0), ("rough tilt", 3, 0), ("tilt beyond its knots", 0.5, 30)):
+    for name, size, shift in (
+        ("tilt", 0.5, 0),
+        ("rough tilt", 3, 0),
+        ("tilt beyond its knots", 0.5, 30),
+    ):
         c = np.random.default_rng(3).normal(size=20) * size / np.arange(1, 21) ** 1.5
         c[0] += shift
         cases[name] = {"kind": "tilt", "coefficients": list(c), "roughness": 1e-3}
@@ -246,14 +286,22 @@ def samplers(n):
         rows = load(model, arrays).sample(n, random_state=2) - arrays["mean"]
         x = rows @ arrays["sphering"].T
         for j, of in enumerate(chosen):
-            check(f"whole model ({rest}), expert {j + 1}: {of['kind']}", x @ arrays["directions"][j], cdf(of))
+            check(
+                f"whole model ({rest}), expert {j + 1}: {of['kind']}",
+                x @ arrays["directions"][j],
+                cdf(of),
+            )
         if len(chosen) < 3:
             outside = np.linalg.svd(arrays["directions"])[2][-1]
             check(f"whole model ({rest}), outside the directions", x @ outside, stats.norm.cdf)
         if rest == "noise":
             off = np.linalg.svd(arrays["unsphering"])[0][:, -1]
             deviation = model["whitening"]["rest"]["noise"]["variance"] ** 0.5
-            check("whole model (noise), outside the kept dimensions", rows @ off / deviation, stats.norm.cdf)
+            check(
+                "whole model (noise), outside the kept dimensions",
+                rows @ off / deviation,
+                stats.norm.cdf,
+            )
     return table
 
 
@@ -273,7 +321,9 @@ def main():
     caption = "The expert against `scipy.stats.t`, for 81 z from −1e6 to 1e6."
     columns = ["degrees of freedom", "largest error"]
     tables.append({"caption": caption, "columns": columns, "rows": against_scipy()})
-    caption = "Samplers at n = 1,000,000: √n times the Kolmogorov–Smirnov statistic, and its p-value."
+    caption = (
+        "Samplers at n = 1,000,000: √n times the Kolmogorov–Smirnov statistic, and its p-value."
+    )
     columns = ["sampler", "√n·D", "p-value"]
     tables.append({"caption": caption, "columns": columns, "rows": samplers(1_000_000)})
     text = [

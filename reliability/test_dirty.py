@@ -4,7 +4,9 @@ import dirty
 import pytest
 
 
-@pytest.mark.parametrize("name, rows", [pytest.param(*case, id=case[0]) for case in dirty.sets(True)])
+@pytest.mark.parametrize(
+    "name, rows", [pytest.param(*case, id=case[0]) for case in dirty.sets(True)]
+)
 def test_every_learner_and_family_fits_or_names_the_remedy(name, rows):
     dirty.study(rows)
 

@@ -7,8 +7,8 @@ pytestmark = pytest.mark.filterwarnings("ignore")  # of fits; they are not the s
 
 
 def test_written_models_score_as_50_digits_do():
-    found = precision.random_models(80, rows=2)
-    assert len(found) == 5 and sum(map(len, found.values())) == 80
+    found = precision.random_models(60, rows=2)
+    assert len(found) == 5 and sum(map(len, found.values())) == 60
     assert max(max(errors) for errors in found.values())[0] < precision.BOUND
 
 
