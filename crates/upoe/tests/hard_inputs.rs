@@ -174,7 +174,7 @@ fn fewer_rows_than_columns_are_sphered_as_from_moments() {
         .collect();
     let weights: Vec<f64> = (0..15).map(|i| f64::from(i % 4)).collect();
     let rows = Rows::new(&values, 40).unwrap();
-    for rows in [rows.clone(), rows.weighted(&weights).unwrap()] {
+    for rows in [rows, rows.weighted(&weights).unwrap()] {
         let moments = upoe::Moments::of(&rows).unwrap();
         for dims in [Dims::All, Dims::Count(5), Dims::Share(0.6)] {
             let few = Whitening::fit(&rows, dims).unwrap();
