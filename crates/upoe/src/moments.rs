@@ -44,12 +44,9 @@ impl Moments {
             Values::Double(x) => Self::near(x, weights, count, near),
             Values::Single(x) => Self::near(x, weights, count, near),
         };
-        // Tiny weights can make a sum finite whose average is not.
-        let variance = |i: usize| out.scatter[(i, i)] / out.weight;
-        match (0..columns).find(|&i| !variance(i).is_finite() || out.is_tiny(i, rows)) {
-            Some(i) => Err(Error::Spread { column: i, variance: variance(i) }),
-            None => Ok(out),
-        }
+        let variances: Vec<f64> = (0..columns).map(|i| out.scatter[(i, i)] / out.weight).collect();
+        check_spread(&variances, &out.mean, rows)?;
+        Ok(out)
     }
 
     /// Of rows of any precision with `count` positive weights, whose mean is near `near`.
@@ -68,14 +65,6 @@ impl Moments {
         out.subtract(&rest, weight);
         out.mean.iter_mut().zip(&rest).for_each(|(m, r)| *m += r);
         out
-    }
-
-    /// Whether a column varies beyond rounding, but too little to be squared.
-    fn is_tiny(&self, i: usize, rows: &Rows) -> bool {
-        let rounding = 4.0 * f64::EPSILON * self.mean[i].abs();
-        let varies = |row: usize| (rows.row(row)[i] - self.mean[i]).abs() > rounding;
-        self.scatter[(i, i)] <= SMALLEST * SMALLEST * self.weight
-            && (0..rows.len()).any(|row| rows.weight(row) > 0.0 && varies(row))
     }
 
     /// scatter ← scatter − factor · v vᵀ.
@@ -116,8 +105,23 @@ impl Moments {
     }
 }
 
+/// Refuses a column whose variance overflows, and one that varies beyond rounding but too little
+/// to be squared.
+pub(crate) fn check_spread(variances: &[f64], mean: &[f64], rows: &Rows) -> Result<()> {
+    for (column, &variance) in variances.iter().enumerate() {
+        let rounding = 4.0 * f64::EPSILON * mean[column].abs();
+        let varies = |row: usize| (rows.row(row)[column] - mean[column]).abs() > rounding;
+        let tiny = variance <= SMALLEST * SMALLEST
+            && (0..rows.len()).any(|row| rows.weight(row) > 0.0 && varies(row));
+        if tiny || !variance.is_finite() {
+            return Err(Error::Spread { column, variance });
+        }
+    }
+    Ok(())
+}
+
 /// The weighted mean as a running one, which neither overflows nor cancels.
-fn mean(rows: &Rows) -> Vec<f64> {
+pub(crate) fn mean(rows: &Rows) -> Vec<f64> {
     let run = |mean: &mut [f64], weight: &mut f64, x: &[f64], w: f64| {
         *weight += w;
         let share = w / *weight;

@@ -1,5 +1,7 @@
 //! Rows to sphered rows and back: x = A (row − m).
 
+mod wide;
+
 use crate::error::{Error, Result, invalid};
 use crate::moments::{Moments, SMALLEST};
 use crate::rows::{Rows, Values};
@@ -80,6 +82,9 @@ impl Whitening {
     /// # Ok::<(), upoe::Error>(())
     /// ```
     pub fn fit(rows: &Rows, dims: Dims) -> Result<Self> {
+        if rows.len() < rows.columns() {
+            return Self::of_few(rows, dims);
+        }
         let (mut whitening, smallest) = Self::from_moments(&Moments::of(rows)?, dims)?;
         if smallest < ILL {
             let x = whitening.sphere(rows)?;
@@ -95,102 +100,18 @@ impl Whitening {
     /// Sphering from moments alone, and the smallest kept eigenvalue of the correlation
     /// matrix relative to the largest, which says how many digits the moments could give.
     pub fn from_moments(moments: &Moments, dims: Dims) -> Result<(Self, f64)> {
-        let columns = moments.mean.len();
-        if moments.rows < 2 {
-            return Err(Error::TooFewRows { rows: moments.rows, needed: 2 });
-        }
-        match dims {
-            Dims::Count(0) => return invalid("dims", 0, "at least one dimension must be kept"),
-            Dims::Share(s) if !(s > 0.0 && s <= 1.0) => {
-                return invalid("dims", s, "a share of variance lies above 0 and at most at 1");
-            }
-            _ => {}
-        }
         let covariance = moments.covariance();
-        // A column is constant when its deviation is what rounding its mean could leave, or
-        // too small to be squared; `Moments::of` refuses those of the latter kind that vary.
-        let deviations: Vec<f64> = (0..columns)
-            .map(|i| covariance[(i, i)].max(0.0).sqrt())
-            .zip(&moments.mean)
-            .map(|(s, m)| if s > 4.0 * f64::EPSILON * m.abs() && s > SMALLEST { s } else { 0.0 })
-            .collect();
-        let varies: Vec<usize> = (0..columns).filter(|&i| deviations[i] > 0.0).collect();
-        if varies.is_empty() {
-            return Err(Error::NoVariance { columns });
-        }
-        let scale = |k: usize| deviations[varies[k]];
-        let correlation = Mat::from_fn(varies.len(), varies.len(), |i, j| {
-            covariance[(varies[i], varies[j])] / scale(i) / scale(j)
-        });
-        let (values, vectors) = eigen(&correlation)?;
-        let tolerance = 64.0 * varies.len() as f64 * f64::EPSILON * values[0];
-        let rank = values.iter().take_while(|&&v| v > tolerance).count().min(moments.rows - 1);
-        if rank == 0 {
-            return Err(Error::NoConvergence { what: "eigendecomposition" });
-        }
-        let smallest = values[rank - 1] / values[0];
-
-        let mut spectrum = eigen(&covariance)?;
-        spectrum.0.truncate(rank);
-        let total: f64 = (0..columns).map(|i| covariance[(i, i)].max(0.0)).sum();
-        let kept = match dims {
-            Dims::All => rank,
-            Dims::Count(n) if n > rank => {
-                let rule = format!("the data have variance in {rank} dimension(s) only");
-                return invalid("dims", n, rule);
-            }
-            Dims::Count(n) => n,
-            Dims::Share(s) => {
-                let mut sum = 0.0;
-                let enough = s * total * (1.0 - 1e-12);
-                let n = spectrum.0.iter().take_while(|&&v| (sum < enough, sum += v).0).count();
-                n.clamp(1, rank)
-            }
-        };
-        let (low, high) = (0..varies.len())
-            .map(scale)
-            .fold((f64::INFINITY, 0.0_f64), |(low, high), s| (low.min(s), high.max(s)));
-        let rounding = 64.0 * columns as f64 * f64::EPSILON;
-        let lost = !(spectrum.0[rank - 1] > rounding * spectrum.0[0]);
-        let graded = kept == rank && (high / low > GRADED || lost);
-        let matrix = if graded {
-            let mut full = Mat::zeros(kept, columns);
-            for (k, &column) in varies.iter().enumerate() {
-                for i in 0..kept {
-                    full[(i, column)] = vectors[(k, i)] / scale(k) / values[i].sqrt();
-                }
-            }
-            full
-        } else {
-            Mat::from_fn(kept, columns, |i, j| spectrum.1[(j, i)] / spectrum.0[i].sqrt())
-        };
-        let inverse = &covariance * matrix.transpose();
-        let ln_det = if graded && rank == varies.len() {
-            -(0..rank).map(|k| scale(k).ln()).sum::<f64>()
-                - 0.5 * values[..rank].iter().map(|v| v.ln()).sum::<f64>()
-        } else if graded {
-            -ln_volume(&inverse)
-        } else {
-            -0.5 * spectrum.0[..kept].iter().map(|v| v.ln()).sum::<f64>()
-        };
-        let kept_sum: f64 = spectrum.0[..kept].iter().sum();
-        let rest = if kept == columns {
-            Rest::Nothing
-        } else if kept == rank {
-            Rest::Degenerate
-        } else {
-            let dropped = total - kept_sum;
-            if !(dropped > rounding * total) {
-                let rule = "what is dropped cannot be told from rounding: rescale the columns";
-                return invalid("dims", kept, rule);
-            }
-            Rest::Noise { variance: dropped / (columns - kept) as f64 }
-        };
-        let kept_variance = (kept_sum / total).min(1.0);
-        let mean = moments.mean.clone();
-        let mut whitening =
-            Whitening { mean, matrix, inverse, ln_det, rank, kept_variance, rest, deviations };
+        let variances = (0..moments.mean.len()).map(|i| covariance[(i, i)]).collect();
+        let spectra = Spectra::new(moments.rows, moments.mean.clone(), variances, |scales| {
+            let scaled = |i: usize, j: usize| {
+                let ((a, s), (b, t)) = (scales[i], scales[j]);
+                covariance[(a, b)] / s / t
+            };
+            eigen(&Mat::from_fn(scales.len(), scales.len(), scaled))
+        })?;
+        let (mut whitening, smallest) = spectra.whitening(dims)?;
         // What rounding left undone, A C Aᵀ − I, is corrected once.
+        whitening.inverse = &covariance * whitening.matrix.transpose();
         let again = &whitening.matrix * &whitening.inverse;
         whitening.correct(&again)?;
         Ok((whitening, smallest))
@@ -362,25 +283,157 @@ fn ln_volume(b: &Mat<f64>) -> f64 {
     ln_volume
 }
 
+/// Eigenvalues, falling, and vectors as columns.
+type Spectrum = (Vec<f64>, Mat<f64>);
+
+/// What sphering is chosen from: the spectra of the correlation, over the columns that vary, and
+/// of the covariance, over all.
+struct Spectra {
+    rows: usize,
+    mean: Vec<f64>,
+    variances: Vec<f64>,
+    deviations: Vec<f64>,
+    varies: Vec<usize>,
+    correlation: Spectrum,
+    covariance: Spectrum,
+}
+
+impl Spectra {
+    /// `spectrum` gives that of some columns, each over a scale.
+    fn new(
+        rows: usize,
+        mean: Vec<f64>,
+        variances: Vec<f64>,
+        spectrum: impl Fn(&[(usize, f64)]) -> Result<Spectrum>,
+    ) -> Result<Self> {
+        if rows < 2 {
+            return Err(Error::TooFewRows { rows, needed: 2 });
+        }
+        // A column is constant when its deviation is what rounding its mean could leave, or
+        // too small to be squared; `Moments::of` refuses those of the latter kind that vary.
+        let deviations: Vec<f64> = (variances.iter().map(|v| v.max(0.0).sqrt()))
+            .zip(&mean)
+            .map(|(s, m)| if s > 4.0 * f64::EPSILON * m.abs() && s > SMALLEST { s } else { 0.0 })
+            .collect();
+        let varies: Vec<usize> = (0..mean.len()).filter(|&i| deviations[i] > 0.0).collect();
+        if varies.is_empty() {
+            return Err(Error::NoVariance { columns: mean.len() });
+        }
+        let own: Vec<(usize, f64)> = varies.iter().map(|&i| (i, deviations[i])).collect();
+        let one: Vec<(usize, f64)> = (0..mean.len()).map(|i| (i, 1.0)).collect();
+        let (correlation, covariance) = (spectrum(&own)?, spectrum(&one)?);
+        Ok(Spectra { rows, mean, variances, deviations, varies, correlation, covariance })
+    }
+
+    /// A and its inverse, and the smallest kept eigenvalue of the correlation relative to the
+    /// largest.
+    fn whitening(self, dims: Dims) -> Result<(Whitening, f64)> {
+        match dims {
+            Dims::Count(0) => return invalid("dims", 0, "at least one dimension must be kept"),
+            Dims::Share(s) if !(s > 0.0 && s <= 1.0) => {
+                return invalid("dims", s, "a share of variance lies above 0 and at most at 1");
+            }
+            _ => {}
+        }
+        let Spectra { rows, mean, variances, deviations, varies, correlation, covariance } = self;
+        let ((values, vectors), mut spectrum) = (correlation, covariance);
+        let (columns, scale) = (mean.len(), |k: usize| deviations[varies[k]]);
+        let tolerance = 64.0 * varies.len() as f64 * f64::EPSILON * values[0];
+        let rank = values.iter().take_while(|&&v| v > tolerance).count().min(rows - 1);
+        if rank == 0 {
+            return Err(Error::NoConvergence { what: "eigendecomposition" });
+        }
+        let smallest = values[rank - 1] / values[0];
+
+        spectrum.0.truncate(rank);
+        let total: f64 = variances.iter().map(|v| v.max(0.0)).sum();
+        let kept = match dims {
+            Dims::All => rank,
+            Dims::Count(n) if n > rank => {
+                let rule = format!("the data have variance in {rank} dimension(s) only");
+                return invalid("dims", n, rule);
+            }
+            Dims::Count(n) => n,
+            Dims::Share(s) => {
+                let mut sum = 0.0;
+                let enough = s * total * (1.0 - 1e-12);
+                let n = spectrum.0.iter().take_while(|&&v| (sum < enough, sum += v).0).count();
+                n.clamp(1, rank)
+            }
+        };
+        let (low, high) = (0..varies.len())
+            .map(scale)
+            .fold((f64::INFINITY, 0.0_f64), |(low, high), s| (low.min(s), high.max(s)));
+        let rounding = 64.0 * columns as f64 * f64::EPSILON;
+        let lost = !(spectrum.0[rank - 1] > rounding * spectrum.0[0]);
+        let graded = kept == rank && (high / low > GRADED || lost);
+        let (mut matrix, mut inverse) = (Mat::zeros(kept, columns), Mat::zeros(columns, kept));
+        if graded {
+            for (k, &column) in varies.iter().enumerate() {
+                for i in 0..kept {
+                    matrix[(i, column)] = vectors[(k, i)] / scale(k) / values[i].sqrt();
+                    inverse[(column, i)] = vectors[(k, i)] * scale(k) * values[i].sqrt();
+                }
+            }
+        } else {
+            for i in 0..kept {
+                for j in 0..columns {
+                    matrix[(i, j)] = spectrum.1[(j, i)] / spectrum.0[i].sqrt();
+                    inverse[(j, i)] = spectrum.1[(j, i)] * spectrum.0[i].sqrt();
+                }
+            }
+        }
+        let ln_det = if graded && rank == varies.len() {
+            -(0..rank).map(|k| scale(k).ln()).sum::<f64>()
+                - 0.5 * values[..rank].iter().map(|v| v.ln()).sum::<f64>()
+        } else if graded {
+            -ln_volume(&inverse)
+        } else {
+            -0.5 * spectrum.0[..kept].iter().map(|v| v.ln()).sum::<f64>()
+        };
+        let kept_sum: f64 = spectrum.0[..kept].iter().sum();
+        let rest = if kept == columns {
+            Rest::Nothing
+        } else if kept == rank {
+            Rest::Degenerate
+        } else {
+            let dropped = total - kept_sum;
+            if !(dropped > rounding * total) {
+                let rule = "what is dropped cannot be told from rounding: rescale the columns";
+                return invalid("dims", kept, rule);
+            }
+            Rest::Noise { variance: dropped / (columns - kept) as f64 }
+        };
+        let kept_variance = (kept_sum / total).min(1.0);
+        let whitening =
+            Whitening { mean, matrix, inverse, ln_det, rank, kept_variance, rest, deviations };
+        Ok((whitening, smallest))
+    }
+}
+
 /// Eigenvalues, falling, and their vectors as columns, each with its largest entry positive.
-fn eigen(symmetric: &Mat<f64>) -> Result<(Vec<f64>, Mat<f64>)> {
+fn eigen(symmetric: &Mat<f64>) -> Result<Spectrum> {
     let found = symmetric
         .self_adjoint_eigen(Side::Lower)
         .map_err(|_| Error::NoConvergence { what: "eigendecomposition" })?;
     let n = symmetric.nrows();
     let values = (0..n).map(|k| found.S()[n - 1 - k]).collect();
     let vectors = Mat::from_fn(n, n, |i, k| found.U()[(i, n - 1 - k)]);
-    let signs: Vec<f64> = (0..n)
-        .map(|k| {
-            let largest = (0..n).fold(0.0_f64, |a, i| {
-                let b: f64 = vectors[(i, k)];
-                // Ties in size go to the first, so that rounding does not flip the sign.
-                if b.abs() > a.abs() * (1.0 + 1e-9) { b } else { a }
-            });
-            largest.signum()
-        })
-        .collect();
-    Ok((values, Mat::from_fn(n, n, |i, k| vectors[(i, k)] * signs[k])))
+    Ok((values, signed(vectors)))
+}
+
+/// Each column with its largest entry positive.
+fn signed(mut vectors: Mat<f64>) -> Mat<f64> {
+    for k in 0..vectors.ncols() {
+        let largest = vectors.col(k).iter().fold(0.0_f64, |a, b| {
+            // Ties in size go to the first, so that rounding does not flip the sign.
+            if b.abs() > a.abs() * (1.0 + 1e-9) { *b } else { a }
+        });
+        if largest < 0.0 {
+            vectors.col_mut(k).iter_mut().for_each(|v| *v = -*v);
+        }
+    }
+    vectors
 }
 
 pub(crate) fn dot(a: &[f64], b: &[f64]) -> f64 {

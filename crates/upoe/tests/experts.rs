@@ -67,6 +67,25 @@ fn every_density_integrates_to_one() {
 }
 
 #[test]
+fn a_tilt_of_steep_ends_or_tied_rows_integrates_to_one() {
+    let mut steep = [0.0; 20];
+    steep[0] = 60.0; // all of its mass lies far beyond the knots
+    let shifted = Expert::from(Tilt::gaussian(100.0)).at(&steep);
+    let total = integral(&shifted, |_| 1.0);
+    assert!((total - 1.0).abs() < 1e-10, "{total}");
+    assert!((shifted.quantile(0.5) - 60.0).abs() < 1e-9);
+
+    let (z, weights) = ([-1.0 / 3.0, 3.0], [9e5, 1e5]);
+    let mut tied = Expert::from(Tilt::gaussian(1e6));
+    for _ in 0..100 {
+        let (sums, weight) = statistics(&z, Some(weights.to_vec()), &tied);
+        tied = tied.update(&sums, weight);
+    }
+    let total = integral(&tied, |_| 1.0);
+    assert!((total - 1.0).abs() < 1e-10, "{total} for {tied:?}");
+}
+
+#[test]
 fn cdf_and_quantile_are_inverses_and_the_cdf_has_the_density_as_slope() {
     for expert in everyone() {
         for p in [1e-6, 1e-3, 0.1, 0.3, 0.5, 0.8, 0.99, 0.999_999] {

@@ -217,6 +217,40 @@ fn fewer_rows_than_columns_and_reduction() {
 }
 
 #[test]
+fn fewer_rows_than_columns_are_sphered_as_from_moments() {
+    let values: Vec<f64> = normals(15 * 40, 3)
+        .iter()
+        .enumerate()
+        .map(|(k, x)| 3.0 + x * (1 + k % 40) as f64)
+        .collect();
+    let weights: Vec<f64> = (0..15).map(|i| f64::from(i % 4)).collect();
+    let rows = Rows::new(&values, 40).unwrap();
+    for rows in [rows, rows.weighted(&weights).unwrap()] {
+        let moments = upoe::Moments::of(&rows).unwrap();
+        for dims in [Dims::All, Dims::Count(5), Dims::Share(0.6)] {
+            let few = Whitening::fit(&rows, dims).unwrap();
+            let (many, _) = Whitening::from_moments(&moments, dims).unwrap();
+            assert!((few.ln_det - many.ln_det).abs() < 1e-9, "{} {}", few.ln_det, many.ln_det);
+            assert_eq!((few.rank, few.dims(), few.columns()), (many.rank, many.dims(), 40));
+            for (a, b) in [(&few.matrix, &many.matrix), (&few.inverse, &many.inverse)] {
+                assert!((a - b).norm_max() < 1e-9 * b.norm_max(), "{dims:?}");
+            }
+            if let (Rest::Noise { variance: a }, Rest::Noise { variance: b }) =
+                (few.rest, many.rest)
+            {
+                assert!((a / b - 1.0).abs() < 1e-9);
+            } else {
+                assert_eq!(few.rest, many.rest);
+            }
+        }
+    }
+    // A matrix of columns² would have 80 GB.
+    let rows = normals(6 * 100_000, 4);
+    let wide = Whitening::fit(&Rows::new(&rows, 100_000).unwrap(), Dims::All).unwrap();
+    assert_eq!((wide.rank, wide.rest), (5, Rest::Degenerate));
+}
+
+#[test]
 fn ties_end_at_a_bound_and_say_so() {
     // Half of the column is exactly zero.
     let values: Vec<f64> = normals(600, 6)

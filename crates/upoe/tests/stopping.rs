@@ -5,6 +5,7 @@
 use crate::common::normals;
 use rand_distr::Distribution;
 use rayon::prelude::*;
+use upoe::expert::Family;
 use upoe::{Rows, Settings, fit};
 
 fn draws() -> u64 {
@@ -60,4 +61,18 @@ fn one_heavy_tailed_direction_in_fifty_is_found_and_nothing_else() {
     let found: usize = found.sum();
     eprintln!("found alone in {found} of {draws} draws");
     assert!(found as u64 * 10 >= draws * 9, "{found} of {draws}");
+}
+
+#[test]
+fn too_few_rows_a_dimension_get_no_expert() {
+    for (rows, columns) in [(100, 100), (100, 95)] {
+        let values = normals(rows * columns, 7);
+        for family in [Family::StudentT, Family::Mixture] {
+            let settings = Settings { family: Some(family), ..Settings::default() };
+            let fit = fit(&Rows::new(&values, columns).unwrap(), &settings).unwrap();
+            assert_eq!(fit.state.experts.len(), 0, "{rows} × {columns}");
+            let said = fit.notices.iter().any(|n| n.to_string().contains("keep fewer dimensions"));
+            assert!(said, "{:?}", fit.notices);
+        }
+    }
 }

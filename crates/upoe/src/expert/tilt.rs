@@ -5,6 +5,7 @@ use super::spline::{
     CELLS, Cells, EDGE, FUNCTIONS, KNOTS, SPACING, basis, is_tail, knot, left, locate, slope, value,
 };
 use super::{Marginal, Parameter, Shape, lanes, normal};
+use crate::error::{Result, invalid};
 use crate::model::dot;
 use faer::linalg::solvers::{DenseSolveCore, Solve};
 use faer::{Mat, Side};
@@ -26,7 +27,7 @@ use upoe_kernels::{Term, dispatch, exp};
 /// assert!((gaussian.cdf(1.0) - 0.8413447460685429).abs() < 1e-12);
 /// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(from = "Plain", into = "Plain")]
+#[serde(try_from = "Plain", into = "Plain")]
 pub struct Tilt {
     coefficients: [f64; FUNCTIONS],
     roughness: f64,
@@ -44,9 +45,21 @@ struct Plain {
     roughness: f64,
 }
 
-impl From<Plain> for Tilt {
-    fn from(plain: Plain) -> Self {
-        Tilt::build(&plain.coefficients, plain.roughness)
+impl TryFrom<Plain> for Tilt {
+    type Error = crate::Error;
+
+    fn try_from(plain: Plain) -> Result<Self> {
+        let Plain { coefficients, roughness } = plain;
+        if coefficients.len() != FUNCTIONS {
+            return invalid("coefficients", coefficients.len(), "a tilt has 20");
+        }
+        if let Some(bad) = coefficients.iter().find(|c| !(c.abs() <= LARGEST)) {
+            return invalid("coefficients", bad, "those of a tilt lie within ±200");
+        }
+        if !(roughness >= 0.0 && roughness.is_finite()) {
+            return invalid("roughness", roughness, "must be finite and not negative");
+        }
+        Ok(Tilt::build(&coefficients, roughness))
     }
 }
 
@@ -59,6 +72,13 @@ impl From<Tilt> for Plain {
 /// The prior precision of ∫ f″²: N rows weigh N times their mean log-density against it.
 const ROUGHNESS: f64 = 0.1;
 
+/// The prior grows with the rows past this many. Ties would else sharpen f with every further row
+/// until the nodes miss its peaks: at 1e6 tied rows ∫ T came out as 1.004.
+const MOST_ROWS: f64 = 1e4;
+
+/// Past this coefficient T is one spike to rounding.
+const LARGEST: f64 = 200.0;
+
 /// Beyond the last knot: a Gaussian of unit variance, shifted by f's slope and cut.
 struct Tail {
     side: f64,
@@ -70,7 +90,7 @@ struct Tail {
 impl Tilt {
     /// The Gaussian itself, to be learned from rows of total weight `weight`.
     pub fn gaussian(weight: f64) -> Self {
-        Tilt::build(&[], ROUGHNESS / weight.max(1.0))
+        Tilt::build(&[], ROUGHNESS / weight.clamp(1.0, MOST_ROWS))
     }
 
     /// f(z) − ln Z, that is ln T − ln N: λ(z) of section 6.3.
@@ -80,8 +100,8 @@ impl Tilt {
 
     /// From coefficients in the basis; missing ones are 0.
     fn build(from: &[f64], roughness: f64) -> Self {
-        // Past ±200 T is one spike to rounding; a line search may ask for anything.
-        let sane = |c: f64| if c.is_nan() { 0.0 } else { c.clamp(-200.0, 200.0) };
+        // A line search may ask for anything.
+        let sane = |c: f64| if c.is_nan() { 0.0 } else { c.clamp(-LARGEST, LARGEST) };
         let coefficients: [f64; FUNCTIONS] =
             std::array::from_fn(|k| from.get(k).copied().map_or(0.0, sane));
         let mut spline = [[0.0; 4]; CELLS];
@@ -100,6 +120,8 @@ impl Tilt {
     /// Finds ln Z, and the basis functions' mean and variance, by one sweep over the nodes.
     fn normalise(&mut self) {
         let nodes = &basis().nodes;
+        // Steep ends put all of the mass beyond the knots: no exponential may overflow there.
+        let in_tails = self.ln_tail(0).max(self.ln_tail(CELLS - 1));
         let mut p = vec![0.0; nodes.len()];
         let (mut total, mut mean, mut square) = (0.0, [0.0; FUNCTIONS], [0.0; FUNCTIONS]);
         let top = dispatch(
@@ -108,7 +130,7 @@ impl Tilt {
                 for (p, (z, _, values)) in p.iter_mut().zip(nodes) {
                     *p = dot(&self.coefficients, values) - 0.5 * z * z - normal::HALF_LN_TAU;
                 }
-                let top = p.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+                let top = p.iter().copied().fold(in_tails, f64::max);
                 p.iter_mut().for_each(|p| *p = exp(*p - top));
                 for (p, (_, w, values)) in p.iter().zip(nodes) {
                     let p = p * w;
@@ -162,11 +184,18 @@ impl Tilt {
         legendre().iter().map(|(x, w)| w * width * at(*x)).sum()
     }
 
+    /// ln ∫ T beyond the outermost knot.
+    fn ln_tail(&self, cell: usize) -> f64 {
+        let side = if cell == 0 { -1.0 } else { 1.0 };
+        let gap = EDGE - side * self.spline[cell][1] / SPACING;
+        self.ln_density(side * EDGE) + ln_mills(gap)
+    }
+
     fn tail(&self, cell: usize) -> Tail {
         let side = if cell == 0 { -1.0 } else { 1.0 };
         let (edge, shift) = (side * EDGE, self.spline[cell][1] / SPACING);
         let gap = side * (edge - shift);
-        let mass = (self.ln_density(edge) + ln_mills(gap)).exp();
+        let mass = self.ln_tail(cell).exp();
         let first = (self.ln_density(edge).exp() - gap * mass).max(0.0);
         Tail { side, shift, moments: [mass, first, (mass - gap * first).max(0.0)] }
     }

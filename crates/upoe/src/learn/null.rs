@@ -35,12 +35,16 @@ struct Section {
 /// The table's own uncertainty: deviations come from 40 to 100 samples a cell.
 const MARGIN: f64 = 1.08;
 
+/// With fewer rows a dimension nothing can be told: d + 1 sphered rows are the corners of one and
+/// the same simplex, whatever the data, and some direction splits any rows as one likes.
+pub const FEWEST: f64 = 1.5;
+
 /// The chance that the best direction of Gaussian rows of total weight `weight` in `dims` free
 /// dimensions gains as much under this expert's family.
 pub fn p_value(expert: &Expert, weight: f64, dims: usize, gain: f64) -> f64 {
     let (mean, deviation) = moments(expert, weight, dims);
     let t = 2.0 * weight * gain;
-    if !(t > 0.0) {
+    if !(t > 0.0) || weight < FEWEST * dims as f64 {
         return 1.0;
     }
     let width = deviation * 6.0_f64.sqrt() / std::f64::consts::PI;

@@ -184,6 +184,14 @@ impl fmt::Display for Notice {
                     expert + 1
                 )
             }
+            Notice::Extrapolated { rows_per_dimension, dimensions }
+                if *rows_per_dimension < super::null::FEWEST =>
+            {
+                write!(
+                    f,
+                    "{rows_per_dimension:.1} rows a dimension in {dimensions} dimensions are too few: structure and noise cannot be told apart, and the null rule keeps no expert; keep fewer dimensions"
+                )
+            }
             Notice::Extrapolated { rows_per_dimension, dimensions } => write!(
                 f,
                 "{rows_per_dimension:.1} rows a dimension in {dimensions} dimensions lie outside the simulated table of the null rule: p-values continue its trend"

@@ -1,0 +1,179 @@
+"""Statistics: how often noise gets an expert, and how often one planted direction is found.
+
+`python reliability/discoveries.py` writes the section (`--share 0.05` makes a twentieth of the
+draws); `test_discoveries.py` is its quick form."""
+
+import argparse
+import sys
+import time
+import warnings
+from concurrent.futures import ProcessPoolExecutor
+
+import common
+import numpy as np
+from upoe import UPoE
+
+ROWS = (50, 100, 300, 1000, 3000, 10_000)
+COLUMNS = (2, 5, 20, 50, 100)
+DRAWS = 200
+OTHERS = 40  # draws of the rules that are not the default
+POWER = 30
+RULES = ("null", "holdout", "bic")
+SLOW = 2.0  # seconds a fit; of slower ones there are fewer draws
+PLANTS = {
+    "Student-t, ν": (3, 5, 10),
+    "two groups, gap in deviations": (2.0, 3.0, 4.0),
+    "Laplace, share of the variance": (0.5, 0.75, 1.0),
+}
+
+
+def planted(rng, n, what, strength):
+    """Values of unit variance along the planted direction."""
+    if what.startswith("Student"):
+        return rng.standard_t(strength, n) * ((strength - 2) / strength) ** 0.5
+    if what.startswith("two"):
+        values = rng.normal(size=n) + strength * (rng.random(n) < 0.5)
+        return (values - strength / 2) / (1 + strength**2 / 4) ** 0.5
+    noise = rng.normal(size=n) * (1 - strength) ** 0.5
+    return noise + rng.laplace(size=n) * (strength / 2) ** 0.5
+
+
+def fit(job):
+    """Whether a draw gets an expert, and whether it is the planted one; and the seconds."""
+    n, d, rule, seed, plant = job
+    rng = np.random.default_rng([n, d, seed])
+    rows = rng.normal(size=(n, d))
+    if plant:
+        rows[:, 0] = planted(rng, n, *plant)
+    # A rule that takes noise would go on to d experts: one answers the question.
+    began = time.perf_counter()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = UPoE(
+            1, stop=rule, holdout=0.2 if rule == "holdout" else None, random_state=seed, n_jobs=1
+        ).fit(rows)
+    seconds = time.perf_counter() - began
+    if not model.n_experts_:
+        return False, False, seconds
+    # How the rows' first column moves with the expert, against how long the direction is.
+    direction = model.components_[0] * rows.std(0)
+    return True, bool(abs(direction[0]) > 0.7 * np.linalg.norm(direction)), seconds
+
+
+def jobs(share):
+    """Every cell of both tables: its key, and its draws."""
+    some = lambda draws: range(max(2, round(draws * share)))
+    cells = {}
+    for rule in RULES:
+        count = some(DRAWS if rule == "null" else OTHERS)
+        for n in ROWS:
+            for d in COLUMNS:
+                cells["noise", rule, n, d] = [(n, d, rule, k, None) for k in count]
+    for what, strengths in PLANTS.items():
+        for strength in strengths:
+            for n in (300, 1000, 5000):
+                for d in (10, 50):
+                    draws = [(n, d, "null", k, (what, strength)) for k in some(POWER)]
+                    cells["power", what, strength, n, d] = draws
+    return cells
+
+
+def study(cells, workers, say=print):
+    """Key → found, right, draws made; slow cells are cut short."""
+    found = {}
+    with ProcessPoolExecutor(workers) as pool:
+        first = dict(zip(cells, pool.map(fit, [draws[0] for draws in cells.values()])))
+        kept = {}
+        for key, draws in cells.items():
+            seconds = first[key][2]
+            kept[key] = (
+                draws if seconds < SLOW else draws[: max(2, int(len(draws) * SLOW / seconds))]
+            )
+        total = sum(first[key][2] * len(draws) for key, draws in kept.items())
+        say(f"{sum(map(len, kept.values()))} fits, about {total / 60:.1f} minutes of one core")
+        rest = [(key, job) for key, draws in kept.items() for job in draws[1:]]
+        answers = zip(rest, pool.map(fit, [job for _, job in rest], chunksize=4))
+        results = {key: [answer] for key, answer in first.items()}
+        for (key, _), answer in answers:
+            results[key].append(answer)
+    for key, answers in results.items():
+        found[key] = (sum(a[0] for a in answers), sum(a[1] for a in answers), len(answers))
+    return found
+
+
+def share_of(counts, draws):
+    return f"{100 * counts / draws:.1f} %" + ("" if draws >= DRAWS else f" of {draws}")
+
+
+def tables(found):
+    """The two tables."""
+    out = []
+    for rule in RULES:
+        rows = []
+        for n in ROWS:
+            cells = [found.get(("noise", rule, n, d)) for d in COLUMNS]
+            rows.append([f"{n:,}", *(share_of(c[0], c[2]) if c else "–" for c in cells)])
+        caption = f"Gaussian data: share of fits with an expert, rule `{rule}`" + (
+            " (the default)." if rule == "null" else "."
+        )
+        out.append(
+            {
+                "caption": caption,
+                "columns": ["rows", *(f"{d} columns" for d in COLUMNS)],
+                "rows": rows,
+            }
+        )
+    rows = []
+    sizes = [(n, d) for n in (300, 1000, 5000) for d in (10, 50)]
+    for what, strengths in PLANTS.items():
+        for strength in strengths:
+            cells = [
+                found["power", what, strength, n, d]
+                for n, d in sizes
+                if ("power", what, strength, n, d) in found
+            ]
+            if cells:
+                rows.append(
+                    [
+                        f"{what} = {strength}",
+                        *(f"{100 * c[1] / c[2]:.0f} % of {c[2]}" for c in cells),
+                    ]
+                )
+    caption = "One planted direction: share of fits whose first expert is it (cosine above 0.7), rule `null`."
+    out.append(
+        {
+            "caption": caption,
+            "columns": ["direction", *(f"{n:,} × {d}" for n, d in sizes)],
+            "rows": rows,
+        }
+    )
+    return out
+
+
+def main():
+    options = argparse.ArgumentParser()
+    options.add_argument("--share", type=float, default=1.0, help="of the draws")
+    options.add_argument("--workers", type=int, default=2)
+    given = options.parse_args()
+    began = time.time()
+    say = lambda *words: print(*words, sep=" | ", flush=True)
+    made = tables(study(jobs(given.share), given.workers, say))
+    for table in made:
+        say(table["caption"], *table["columns"])
+        for row in table["rows"]:
+            say(*row)
+    minutes = (time.time() - began) / 60
+    text = [
+        f"{DRAWS} draws a cell for the default rule, {OTHERS} for the others, {POWER} for power, and "
+        f"fewer where one fit takes over {SLOW:.0f} s: the cells say how many. A fit is asked "
+        "for at most one expert, since the first answers the question. All families are tried.",
+        f"The whole took {minutes:.0f} minutes.",
+    ]
+    if given.share == 1.0:
+        common.write(
+            "discoveries", "Statistics", "make reliability SECTION=discoveries", text, made
+        )
+
+
+if __name__ == "__main__":
+    sys.exit(main())

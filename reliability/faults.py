@@ -1,0 +1,339 @@
+"""Faults: kills, full disks, shrinking files, broken pipes, little memory, Ctrl-C.
+
+`python reliability/faults.py` writes the section; `test_faults.py` is its quick form."""
+
+import contextlib
+import os
+import random
+import resource
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import common
+import model_file
+import numpy as np
+
+UPOE = common.UPOE.resolve()
+
+
+def heavy_tails(rows, columns, seed=0):
+    rng = np.random.default_rng(seed)
+    return rng.standard_t(3, (rows, columns)) @ rng.normal(size=(columns, columns))
+
+
+@contextlib.contextmanager
+def place():
+    """An empty folder with data.npy of a fit that takes a second or two."""
+    with tempfile.TemporaryDirectory() as folder:
+        np.save(f"{folder}/data.npy", heavy_tails(20_000, 12))
+        yield Path(folder)
+
+
+FIT = ["fit", "data.npy", "--experts", "10", "--family", "student-t", "--tol", "1e-7", "--quiet"]
+
+
+def run(folder, *args, **more):
+    """Runs the command to its end; it must not die by a signal or panic."""
+    done = subprocess.run([UPOE, *args], cwd=folder, capture_output=True, text=True, **more)
+    assert done.returncode in (0, 1, 130) and "panicked" not in done.stderr, (args, done)
+    return done
+
+
+def content(path):
+    """All of a model file but the seconds the fit took."""
+    header, arrays = model_file.read(path)
+    header["training"].pop("seconds")
+    return header, {name: array.tobytes() for name, array in arrays.items()}
+
+
+def whole_or_absent(path):
+    """Whether the model is there; if so it must be whole."""
+    if path.exists():
+        run(path.parent, "inspect", path.name).check_returncode()
+    return path.exists()
+
+
+def interrupted(folder, stop, moments, args):
+    """Starts the fit anew for each moment (a share of its time), stops it, and says what is there."""
+    began = time.time()
+    run(folder, *FIT, "-o", "whole.upoe").check_returncode()
+    takes = time.time() - began
+    for moment in moments:
+        for name in ("m.upoe", "c.ckpt"):
+            (folder / name).unlink(missing_ok=True)
+        child = subprocess.Popen(
+            [UPOE, *FIT, "-o", "m.upoe", *args], cwd=folder, stderr=subprocess.PIPE, text=True
+        )
+        time.sleep(moment * takes)
+        child.send_signal(stop)
+        said = child.communicate()[1]
+        yield child.returncode, said, whole_or_absent(folder / "m.upoe")
+
+
+def kills(count, seed=1):
+    """kill -9 at random moments, then --resume: the model of an undisturbed fit."""
+    moments = [random.Random(seed + k).random() for k in range(count)]
+    args = ["--checkpoint", "c.ckpt", "--resume"]
+    resumed = done = 0
+    with place() as folder:
+        for code, _, there in interrupted(folder, signal.SIGKILL, moments, args):
+            done += there
+            resumed += (folder / "c.ckpt").exists() and not there
+            assert code in (0, -signal.SIGKILL), code
+            run(folder, *FIT, "-o", "m.upoe", *args).check_returncode()
+            assert content(folder / "m.upoe") == content(folder / "whole.upoe"), "other bits"
+        left = [path.name for path in folder.iterdir() if path.suffix == ".tmp"]
+    return count, resumed, done, len(left)
+
+
+def ctrl_c(count, seed=2):
+    """Ctrl-C at random moments: status 130 and a whole model, or none where none was learned."""
+    moments = [random.Random(seed + k).random() for k in range(count)]
+    kept = nothing = done = 0
+    with place() as folder:
+        for code, said, there in interrupted(folder, signal.SIGINT, moments, []):
+            # Before main has begun the signal itself ends the process.
+            assert code in (0, 130, -signal.SIGINT), (code, said)
+            assert there or code != 0
+            done += code == 0
+            kept += there and code == 130
+            nothing += not there
+            assert not [path for path in folder.iterdir() if path.suffix == ".tmp"]
+    return count, kept, nothing, done
+
+
+@contextlib.contextmanager
+def mounted(options):
+    """A small file system of its own, where this user may mount one."""
+    with tempfile.TemporaryDirectory() as folder:
+        done = subprocess.run(
+            ["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", folder], capture_output=True
+        )
+        if done.returncode != 0:
+            yield None
+            return
+        try:
+            yield Path(folder)
+        finally:
+            subprocess.run(["umount", folder], check=True)
+
+
+def writers(folder):
+    """Every verb that writes a file, and the file."""
+    for suffix in ("csv", "npy", "parquet"):
+        out = f"out.{suffix}"
+        yield out, ["sample", "whole.upoe", "-n", "20000", "-o"]
+        yield out, ["score", "whole.upoe", "data.npy", "-o"]
+        yield out, ["transform", "whole.upoe", "data.npy", "-o"]
+    yield "m.upoe", ["fit", "big.npy", "--experts", "1", "--family", "student-t", "-o"]
+    yield "r.html", ["report", "whole.upoe", "data.npy", "-o"]
+
+
+def no_room():
+    """A full disk, and a limit on the size of files: an error, the old file as it was."""
+    cases = []
+
+    def limited():
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))
+
+    with place() as folder:
+        run(folder, *FIT, "-o", "whole.upoe").check_returncode()
+        np.save(folder / "big.npy", heavy_tails(500, 120))
+        for out, verb in writers(folder):
+            path = folder / out
+            path.write_text("old")
+            done = run(folder, *verb, out, preexec_fn=limited)
+            assert done.returncode == 1 and out in done.stderr, (verb, done)
+            assert path.read_text() == "old", f"{verb}: the old file is lost"
+            assert not [p for p in folder.iterdir() if p.suffix == ".tmp"], verb
+            cases.append("limit")
+        with mounted("size=64k") as small:
+            for out, verb in writers(folder) if small else ():
+                done = run(folder, *verb, str(small / out))
+                assert done.returncode == 1 and "space" in done.stderr, (verb, done)
+                assert not list(small.iterdir()), verb
+                cases.append("disk")
+            if small:
+                subprocess.run(["mount", "-o", "remount,ro", small], check=True)
+                for out, verb in writers(folder):
+                    done = run(folder, *verb, str(small / out))
+                    assert done.returncode == 1 and out in done.stderr, (verb, done)
+                    cases.append("read-only")
+        with open("/dev/full", "w") as full:
+            for verb in (
+                ["sample", "whole.upoe", "-n", "9"],
+                ["score", "whole.upoe", "data.npy"],
+                ["inspect", "whole.upoe"],
+            ):
+                done = subprocess.run(
+                    [UPOE, *verb], cwd=folder, stdout=full, stderr=subprocess.PIPE, text=True
+                )
+                assert done.returncode == 1 and "space" in done.stderr, (verb, done)
+                cases.append("/dev/full")
+    return {name: cases.count(name) for name in ("limit", "disk", "read-only", "/dev/full")}
+
+
+def shrinking(count, rows, seed=3):
+    """Files cut while they are read: an error that says so, or the rows that were whole."""
+    outcomes = {}
+    with tempfile.TemporaryDirectory() as folder:
+        folder = Path(folder)
+        data = heavy_tails(rows, 12)
+        np.save(folder / "data.npy", data)
+        fit = ["--experts", "0", "--quiet"]
+        run(folder, "fit", "data.npy", "-o", "m.upoe", *fit).check_returncode()
+        for suffix in ("npy", "csv", "parquet"):
+            name = f"sample.{suffix}"
+            run(folder, "sample", "m.upoe", "-n", str(rows), "-o", name).check_returncode()
+            whole = (folder / name).read_bytes()
+            began = time.time()
+            run(folder, "fit", name, *fit, "--json").check_returncode()
+            takes = time.time() - began
+            for k in range(count):
+                draw = random.Random(seed * 1000 + k)
+                (folder / name).write_bytes(whole)
+                child = subprocess.Popen(
+                    [UPOE, "fit", name, *fit, "--json"],
+                    cwd=folder,
+                    stdout=subprocess.PIPE,
+                    stderr=subprocess.PIPE,
+                    text=True,
+                )
+                time.sleep(draw.random() * takes / 2)  # the rest of the time is not reading
+                os.truncate(folder / name, int(draw.random() * len(whole)))
+                out, said = child.communicate()
+                assert child.returncode in (0, 1) and "panicked" not in said, (
+                    name,
+                    child.returncode,
+                    said,
+                )
+                assert child.returncode == 0 or name in said, said
+                key = (suffix, "error" if child.returncode else "fit")
+                outcomes[key] = outcomes.get(key, 0) + 1
+    return outcomes
+
+
+def broken_pipes(count, seed=4):
+    """Readers that leave after some bytes: a quiet end."""
+    with place() as folder:
+        run(folder, *FIT, "-o", "whole.upoe").check_returncode()
+        verbs = [["sample", "whole.upoe", "-n", "200000"]]
+        verbs += [[verb, "whole.upoe", "data.npy"] for verb in ("score", "transform", "explain")]
+        for k in range(count):
+            draw = random.Random(seed * 1000 + k)
+            child = subprocess.Popen(
+                [UPOE, *verbs[k % 4], "--quiet"],
+                cwd=folder,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+            )
+            child.stdout.read(int(10 ** draw.uniform(0, 5)))
+            child.stdout.close()
+            said = child.stderr.read()
+            child.wait()
+            assert said == b"" and child.returncode in (0, 141, -signal.SIGPIPE), (
+                verbs[k % 4],
+                child.returncode,
+                said,
+            )
+    return count
+
+
+def little_memory(rows, columns, precision="f64"):
+    """A fit whose address space is limited to 1.2 × what `upoe fit --help` says it needs."""
+    cell = {"f64": 19, "f32": 14}[precision]
+    need = rows * columns * cell + 60e6
+    with tempfile.TemporaryDirectory(dir=os.environ.get("UPOE_SCRATCH")) as folder:
+        array = np.lib.format.open_memmap(f"{folder}/big.npy", "w+", float, (rows, columns))
+        for start in range(0, rows, 100_000):
+            array[start : start + 100_000] = heavy_tails(min(100_000, rows - start), columns, start)
+        del array
+        limit = lambda: resource.setrlimit(resource.RLIMIT_AS, (int(1.2 * need), int(1.2 * need)))
+        args = [
+            "fit",
+            "big.npy",
+            "--experts",
+            "1",
+            "--family",
+            "student-t",
+            "--precision",
+            precision,
+            "--starts",
+            "4",
+            "--tol",
+            "1e-3",
+            "--quiet",
+            "-o",
+            "m.upoe",
+        ]
+        began = time.time()
+        child = subprocess.Popen(
+            [UPOE, *args], cwd=folder, preexec_fn=limit, stderr=subprocess.PIPE, text=True
+        )
+        said = child.stderr.read()
+        _, status, used = os.wait4(child.pid, 0)
+        child.returncode = os.waitstatus_to_exitcode(status)
+        assert child.returncode == 0, (child.returncode, said)
+        assert whole_or_absent(Path(folder) / "m.upoe")
+    return rows * columns * 8, need, used.ru_maxrss * 1024, time.time() - began
+
+
+def main():
+    rows = []
+    add = lambda *row: (rows.append(list(row)), print(*row, flush=True))
+    count, resumed, done, left = kills(20)
+    add(
+        "kill -9 of a checkpointed fit, then --resume",
+        count,
+        f"the same bits each time; {resumed} resumed from a checkpoint, {count - resumed - done} began anew, {done} had ended; {left} temporary files left, hidden",
+    )
+    count, kept, nothing, done = ctrl_c(20)
+    add(
+        "Ctrl-C",
+        count,
+        f"{kept} whole models of the experts so far, {nothing} without a model, {done} had ended",
+    )
+    found = no_room()
+    add("files limited to 4 KB", found["limit"], "an error that names the file; the old file stays")
+    add(
+        "a full disk (64 KB tmpfs)",
+        found["disk"] or "–",
+        "an error; nothing under the name" if found["disk"] else "not tried: no right to mount",
+    )
+    add(
+        "a read-only directory",
+        found["read-only"] or "–",
+        "an error that names the file" if found["read-only"] else "not tried: no right to mount",
+    )
+    add("standard output to /dev/full", found["/dev/full"], "an error")
+    for (suffix, what), count in sorted(shrinking(20, 300_000).items()):
+        how = (
+            "an error that names the file"
+            if what == "error"
+            else "read before the cut, or cut at the end of a row"
+        )
+        add(f"a {suffix.upper()} file cut while it is read", count, how)
+    add("a broken pipe", broken_pipes(40), "ends quietly")
+    for precision in ("f64", "f32"):
+        size, need, used, seconds = little_memory(13_500_000, 10, precision)
+        add(
+            f"memory limited to 1.2 × {need / 1e9:.2f} GB, {size / 1e9:.2f} GB of rows, {precision}",
+            1,
+            f"fitted in {seconds:.0f} s; {used / 1e9:.2f} GB used",
+        )
+    text = [
+        "Each line is a fault, how often it was tried at moments (or bytes) drawn at random with a "
+        "fixed seed, and what came of it. After every one of them the file under the final name is "
+        "whole, as it was before, or absent; the program checks it.",
+    ]
+    tables = [{"caption": "", "columns": ["fault", "times", "outcome"], "rows": rows}]
+    common.write("faults", "Faults", "make reliability SECTION=faults", text, tables)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
