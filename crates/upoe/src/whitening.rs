@@ -109,9 +109,9 @@ impl Whitening {
             };
             eigen(&Mat::from_fn(scales.len(), scales.len(), scaled))
         })?;
-        let (mut whitening, smallest) = spectra.whitening(dims)?;
+        let (mut whitening, smallest) =
+            spectra.whitening(dims, |matrix| &covariance * matrix.transpose())?;
         // What rounding left undone, A C Aᵀ − I, is corrected once.
-        whitening.inverse = &covariance * whitening.matrix.transpose();
         let again = &whitening.matrix * &whitening.inverse;
         whitening.correct(&again)?;
         Ok((whitening, smallest))
@@ -325,9 +325,13 @@ impl Spectra {
         Ok(Spectra { rows, mean, variances, deviations, varies, correlation, covariance })
     }
 
-    /// A and its inverse, and the smallest kept eigenvalue of the correlation relative to the
-    /// largest.
-    fn whitening(self, dims: Dims) -> Result<(Whitening, f64)> {
+    /// A, its inverse C Aᵀ that `inverse` gives, and the smallest kept eigenvalue of the
+    /// correlation relative to the largest.
+    fn whitening(
+        self,
+        dims: Dims,
+        inverse: impl Fn(&Mat<f64>) -> Mat<f64>,
+    ) -> Result<(Whitening, f64)> {
         match dims {
             Dims::Count(0) => return invalid("dims", 0, "at least one dimension must be kept"),
             Dims::Share(s) if !(s > 0.0 && s <= 1.0) => {
@@ -367,22 +371,17 @@ impl Spectra {
         let rounding = 64.0 * columns as f64 * f64::EPSILON;
         let lost = !(spectrum.0[rank - 1] > rounding * spectrum.0[0]);
         let graded = kept == rank && (high / low > GRADED || lost);
-        let (mut matrix, mut inverse) = (Mat::zeros(kept, columns), Mat::zeros(columns, kept));
+        let mut matrix = Mat::zeros(kept, columns);
         if graded {
             for (k, &column) in varies.iter().enumerate() {
                 for i in 0..kept {
                     matrix[(i, column)] = vectors[(k, i)] / scale(k) / values[i].sqrt();
-                    inverse[(column, i)] = vectors[(k, i)] * scale(k) * values[i].sqrt();
                 }
             }
         } else {
-            for i in 0..kept {
-                for j in 0..columns {
-                    matrix[(i, j)] = spectrum.1[(j, i)] / spectrum.0[i].sqrt();
-                    inverse[(j, i)] = spectrum.1[(j, i)] * spectrum.0[i].sqrt();
-                }
-            }
+            matrix = Mat::from_fn(kept, columns, |i, j| spectrum.1[(j, i)] / spectrum.0[i].sqrt());
         }
+        let inverse = inverse(&matrix);
         let ln_det = if graded && rank == varies.len() {
             -(0..rank).map(|k| scale(k).ln()).sum::<f64>()
                 - 0.5 * values[..rank].iter().map(|v| v.ln()).sum::<f64>()

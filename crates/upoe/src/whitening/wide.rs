@@ -34,7 +34,8 @@ impl Whitening {
             });
             dual(&chosen)
         })?;
-        let (mut whitening, _) = spectra.whitening(dims)?;
+        let inverse = |a: &Mat<f64>| &centred * (a * &centred).transpose();
+        let (mut whitening, _) = spectra.whitening(dims, inverse)?;
         let x = whitening.sphere(rows)?;
         let mut x = Rows::new(&x, whitening.dims())?;
         if let Some(weights) = rows.weights() {
