@@ -48,8 +48,9 @@ def methods(rows):
         )
 
     iterations = [{"max_iter": n} for n in (10, 30, 100)]
-    starts = [{"n_starts": n, "tol": tol} for n, tol in [(2, 1e-2), (4, 1e-2), (4, 1e-3)]]
-    once = [{"n_starts": 1, "tol": tol} for tol in (1e-1, 1e-2, 1e-3)]
+    starts = [{"n_starts": n, "tol": tol} for n, tol in [(1, 1e-2), (2, 1e-2), (4, 1e-2), (4, 1e-3)]]
+    once = [{"n_starts": 1, "tol": tol} for tol in (1e-1, 1e-2, 3e-3, 2e-3, 1e-3)]
+    once += [{**setting, "precision": "f32"} for setting in once[2:]]
     return {
         "pursuit": (starts + [{}], ours()),
         "parallel": (once + [{}], ours(learner="parallel", parallel_start="random")),

@@ -4,7 +4,7 @@ use std::f64::consts::{FRAC_PI_2, PI};
 use std::sync::OnceLock;
 
 /// How many nodes an interval gets.
-pub const NODES: usize = 16;
+pub const NODES: usize = 24;
 
 /// Nodes and weights of Gauss–Legendre quadrature on [0, 1].
 pub fn legendre() -> &'static [(f64, f64); NODES] {
