@@ -2,7 +2,7 @@
 
 use crate::common::{apply, crabs, dot, rotation};
 use upoe::expert::{Expert, Family, Mixture};
-use upoe::{Dims, Fit, Learner, Rows, Settings, Stop, fit, fit_with};
+use upoe::{Dims, Fit, Learner, Precision, Rows, Settings, Stop, fit, fit_with};
 
 fn as_the_paper(seed: u64) -> Settings {
     Settings {
@@ -187,5 +187,27 @@ fn frey_faces_follow_figure_one() {
     }
     for (j, train, test) in [(10, -63.07, -61.8), (20, -58.87, -58.8), (50, -55.0, -56.7)] {
         reaches(&path(Learner::Parallel, j), j, train, test, 0.2);
+    }
+}
+
+/// Rows kept in single precision change ⟨ln p⟩ of the paper's data by less than 1e-4 nats. (The
+/// image patches are compared by `bench/images.py`: they take half a minute.)
+#[test]
+fn single_precision_tells_the_papers_data_the_same() {
+    let both = |rows: &Rows, settings: Settings| {
+        let mean = |precision| {
+            let model = fit(rows, &Settings { precision, ..settings.clone() }).unwrap().model;
+            model.score(rows).unwrap().iter().sum::<f64>() / rows.len() as f64
+        };
+        let (double, single) = (mean(Precision::F64), mean(Precision::F32));
+        assert!((double - single).abs() < 1e-4, "{double} {single}");
+    };
+    let (crabs, _) = crabs();
+    both(&Rows::new(&crabs, 5).unwrap(), as_the_paper(0));
+    if let Some((faces, _)) = frey() {
+        let family = Some(Family::StudentT);
+        let pursuit =
+            Settings { experts: Some(10), dims: Dims::Count(50), family, ..Settings::default() };
+        both(&Rows::new(&faces, 560).unwrap(), pursuit);
     }
 }
