@@ -3,7 +3,7 @@ threads watched.
 
     python reliability/endurance.py [--seconds 1800] [--quick]
 
-First in one process through the Python package, then by the command, a process a call. After the
+In one process through the Python package and, beside it, by the command, a process a call. After the
 first third nothing may grow in the process that watches: resident memory by less than 4 MB from the
 median of the second third to that of the last, handles and threads not at all.
 """
@@ -16,6 +16,7 @@ import subprocess
 import tempfile
 import time
 import warnings
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -128,7 +129,9 @@ def main():
     parser.add_argument("--quick", action="store_true")
     options = parser.parse_args()
     seconds = 10 if options.quick else options.seconds
-    rows = [check("package, one process", seconds, by_package), check("command, a process a call", seconds, by_command)]
+    names = ["package, one process", "command, a process a call"]
+    with ProcessPoolExecutor(2) as both:
+        rows = list(both.map(check, names, [seconds] * 2, [by_package, by_command]))
     text = [
         "Fits of random tables (heavy tails, groups, whole numbers, a copied column, two to ten rows) by random "
         "learners, families and stop rules, each followed by scores, samples, explanations, and a model file written "

@@ -43,7 +43,8 @@ impl<'a, T: Real> Block<'a, T> {
     /// and at most `rows` rows.
     pub fn space(cols: usize, count: usize, rows: usize) -> Aligned<T> {
         let rows = rows.min(block_rows::<T>(cols));
-        Aligned::new(if count < 4 { 0 } else { rows * padded(cols) })
+        let aligned = cols * size_of::<T>() % 64 == 0;
+        Aligned::new(if count < 4 || aligned { 0 } else { rows * padded(cols) })
     }
 }
 

@@ -51,7 +51,7 @@ impl<T: Real> Dots<'_, T> {
     /// All products, for as many directions at a time as stay in the first-level cache.
     #[inline(always)]
     fn rows<S: Simd, const R: usize, const C: usize>(&mut self, simd: S) {
-        let some = (24 << 10) / (self.cols * size_of::<T>()).max(1) / C * C;
+        let some = (32 << 10) / (self.cols * size_of::<T>()).max(1) / C * C;
         for start in (0..self.count).step_by(some.max(C)) {
             let stop = (start + some.max(C)).min(self.count);
             let mut r = 0;
