@@ -1,6 +1,6 @@
 //! Blocks of rows, small enough to stay in the cache while they are used.
 
-use crate::{Real, aligned::Aligned, outer::padded, simd::prefetch};
+use crate::{Real, aligned::Aligned, outer::padded, project::narrow, simd::prefetch};
 use pulp::{Arch, Simd, WithSimd};
 
 /// Rows in a block: at most about 128 kB, so that it stays in the second-level cache. A
@@ -21,8 +21,8 @@ pub(crate) struct Block<'a, T> {
 }
 
 impl<'a, T: Real> Block<'a, T> {
-    /// The rows `x` where they are, or, for many candidates, an aligned copy: that reads
-    /// memory strictly in order, and pays for itself since the kernels read rows many times.
+    /// The rows `x` where they are or, for many candidates and rows that are not aligned, an
+    /// aligned copy: it pays for itself, since the kernels read rows many times.
     pub fn new(
         arch: Arch,
         x: &'a [T],
@@ -31,7 +31,8 @@ impl<'a, T: Real> Block<'a, T> {
         copy: &'a mut Aligned<T>,
     ) -> Self {
         let rows = x.len() / cols;
-        if copy.is_empty() {
+        let aligned = x.as_ptr().addr() % 64 == 0 && cols * size_of::<T>() % 64 == 0;
+        if copy.is_empty() || aligned {
             return Self { x, x_stride: cols, rows, next };
         }
         let x_stride = padded(cols);
@@ -43,8 +44,7 @@ impl<'a, T: Real> Block<'a, T> {
     /// and at most `rows` rows.
     pub fn space(cols: usize, count: usize, rows: usize) -> Aligned<T> {
         let rows = rows.min(block_rows::<T>(cols));
-        let aligned = cols * size_of::<T>() % 64 == 0;
-        Aligned::new(if count < 4 || aligned { 0 } else { rows * padded(cols) })
+        Aligned::new(if count < 4 || narrow::<T>(cols) { 0 } else { rows * padded(cols) })
     }
 }
 

@@ -26,8 +26,6 @@ pub(crate) struct Group<'a, T> {
 pub(crate) struct Space<T> {
     /// The block's rows, if they are copied.
     copy: Aligned<T>,
-    /// The same, transposed, where a kernel wants that.
-    transposed: Vec<T>,
     /// Projections, candidate by candidate.
     z: Aligned<f64>,
     /// One candidate's scores.
@@ -73,14 +71,13 @@ impl<T: Real> Group<'_, T> {
         let mut out = self.empty();
         let spare_space = spare.lock().unwrap_or_else(PoisonError::into_inner).pop();
         let mut space = spare_space.unwrap_or_else(|| Space {
-            copy: Block::space(cols, if narrow { 0 } else { count }, rows.rows()),
-            transposed: Vec::new(),
+            copy: Block::space(cols, count, rows.rows()),
             z: Aligned::new(count * size),
             scores: vec![0.0; size],
             scaled: Aligned::new(count * size),
             gradients: Aligned::new(if narrow { count * stride } else { 0 }),
         });
-        let Space { copy, transposed, z, scores, scaled, gradients } = &mut space;
+        let Space { copy, z, scores, scaled, gradients } = &mut space;
         for start in range.clone().step_by(size) {
             let stop = (start + size).min(range.end);
             let m = stop - start;
@@ -92,7 +89,7 @@ impl<T: Real> Group<'_, T> {
             let weights = weights.map(|w| &w[start..stop]);
             match narrow {
                 true => directions.project_columns(arch, x, z, size),
-                false => directions.project(arch, x, z, size, transposed),
+                false => directions.project(arch, x, z, size, &mut Vec::new()),
             }
             let mut sums = &mut out.sums[..];
             for ((term, z), scaled) in

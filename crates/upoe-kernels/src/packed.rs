@@ -15,7 +15,7 @@ pub struct Packed<T> {
 }
 
 impl<T: Real> Packed<T> {
-    /// Packs rows of `cols` columns that lie one after the other, where they are.
+    /// Packs rows of `cols` columns that lie one after the other; if aligned, where they are.
     ///
     /// # Panics
     /// If they are not whole rows.
@@ -52,6 +52,7 @@ impl<T: Real> Packed<T> {
 
     /// One row.
     pub fn row(&self, i: usize) -> impl Iterator<Item = T> {
+        assert!(i < self.rows, "row {i} of {}", self.rows);
         let (size, cols) = (block_rows::<T>(self.cols), self.cols);
         let (first, step) = if narrow::<T>(cols) {
             let start = i / size * size;

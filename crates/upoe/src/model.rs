@@ -177,7 +177,9 @@ impl Model {
 
     /// The projections z of many rows: N × J, row after row.
     pub fn transform(&self, rows: &Rows) -> Result<Vec<f64>> {
-        let x = self.whitening.sphere(rows)?;
+        self.whitening.check_columns(rows.columns())?;
+        rows.check()?;
+        let x = self.whitening.sphere_as::<f64>(rows);
         let flat: Vec<f64> = self.directions.concat();
         Ok(upoe_kernels::project(&x, self.whitening.dims(), &flat))
     }

@@ -95,14 +95,6 @@ impl Moments {
     pub fn covariance(&self) -> Mat<f64> {
         faer::Scale(1.0 / self.weight) * &self.scatter
     }
-
-    /// ⟨x xᵀ⟩ about the origin.
-    pub fn second(&self) -> Mat<f64> {
-        let covariance = self.covariance();
-        Mat::from_fn(self.mean.len(), self.mean.len(), |i, j| {
-            covariance[(i, j)] + self.mean[i] * self.mean[j]
-        })
-    }
 }
 
 /// Refuses a column whose variance overflows, and one that varies beyond rounding but too little

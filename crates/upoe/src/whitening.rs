@@ -87,7 +87,7 @@ impl Whitening {
         }
         let (mut whitening, smallest) = Self::from_moments(&Moments::of(rows)?, dims)?;
         if smallest < ILL {
-            let x = whitening.sphere(rows)?;
+            let x = whitening.sphere_as::<f64>(rows);
             let mut x = Rows::new(&x, whitening.dims())?;
             if let Some(weights) = rows.weights() {
                 x = x.weighted(weights)?;

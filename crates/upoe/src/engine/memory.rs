@@ -90,7 +90,8 @@ impl<T: Real> Engine for Memory<T> {
         }
         let square = |i| -> f64 { self.rows.row(i).map(|x| x.to_f64().powi(2)).sum() };
         let weight = |i| self.weights.as_ref().map_or(1.0, |w| w[i]);
-        (0..self.rows()).map(|i| weight(i) * square(i)).sum::<f64>() / self.weight
+        let counts = (0..self.rows()).filter(|&i| weight(i) > 0.0);
+        counts.map(|i| weight(i) * square(i)).sum::<f64>() / self.weight
     }
 
     fn sums(&self, candidates: &[Candidate]) -> Vec<Sums> {

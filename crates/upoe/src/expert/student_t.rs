@@ -246,7 +246,7 @@ impl Term for StudentT {
         let (mu, inverse, over_nu) = (self.location, 1.0 / self.scale, 1.0 / self.freedom);
         let factor = (self.freedom + 1.0) / self.freedom / self.scale;
         // With many degrees of freedom the digits of q count.
-        if weights.is_none() && self.freedom < 1e3 {
+        if weights.is_none() && self.freedom < 50.0 {
             return map_sums_ln(
                 z,
                 scores,

@@ -90,7 +90,8 @@ struct Tail {
 impl Tilt {
     /// The Gaussian itself, to be learned from rows of total weight `weight`.
     pub fn gaussian(weight: f64) -> Self {
-        Tilt::build(&[], ROUGHNESS / weight.clamp(1.0, MOST_ROWS))
+        let rows = if weight > 1.0 { weight.min(MOST_ROWS) } else { 1.0 };
+        Tilt::build(&[], ROUGHNESS / rows)
     }
 
     /// f(z) − ln Z, that is ln T − ln N: λ(z) of section 6.3.

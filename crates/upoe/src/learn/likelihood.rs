@@ -7,7 +7,7 @@ use crate::model::{LN_TAU, dot};
 
 /// ⟨ln p⟩ in sphered space (5) under the Gaussian alone.
 pub fn gaussian(engine: &dyn Engine) -> f64 {
-    -0.5 * (engine.mean_square() + engine.dims() as f64 * LN_TAU)
+    after(0.0, -0.5 * (engine.mean_square() + engine.dims() as f64 * LN_TAU))
 }
 
 /// ⟨ln p⟩ after a change; −∞ where held-out rows are so far away that squares overflow.

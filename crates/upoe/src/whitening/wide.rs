@@ -36,7 +36,7 @@ impl Whitening {
         })?;
         let inverse = |a: &Mat<f64>| &centred * (a * &centred).transpose();
         let (mut whitening, _) = spectra.whitening(dims, inverse)?;
-        let x = whitening.sphere(rows)?;
+        let x = whitening.sphere_as::<f64>(rows);
         let mut x = Rows::new(&x, whitening.dims())?;
         if let Some(weights) = rows.weights() {
             x = x.weighted(weights)?;
