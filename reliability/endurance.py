@@ -1,7 +1,7 @@
 """Endurance: random fits, scores and samples for half an hour, with memory, file handles and
 threads watched.
 
-    python reliability/endurance.py [--seconds 1800] [--quick]
+    python reliability/endurance.py [--seconds 1800]
 
 In one process through the Python package and, beside it, by the command, a process a call. After the
 first third nothing may grow in the process that watches: resident memory by less than 4 MB from the
@@ -126,9 +126,7 @@ def check(name, seconds, round_of, seed=1):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--seconds", type=int, default=1800)
-    parser.add_argument("--quick", action="store_true")
-    options = parser.parse_args()
-    seconds = 10 if options.quick else options.seconds
+    seconds = parser.parse_args().seconds
     names = ["package, one process", "command, a process a call"]
     with ProcessPoolExecutor(2) as both:
         rows = list(both.map(check, names, [seconds] * 2, [by_package, by_command]))
@@ -141,8 +139,7 @@ def main():
     ]
     columns = ["what", "for", "rounds", "resident memory", "file handles", "threads"]
     print(*rows, sep="\n")
-    if not options.quick:
-        write("endurance", "Endurance", "make reliability SECTION=endurance", text, [{"caption": "", "columns": columns, "rows": rows}])
+    write("endurance", "Endurance", "make reliability SECTION=endurance", text, [{"caption": "", "columns": columns, "rows": rows}])
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 `python reliability/faults.py` writes the section; `test_faults.py` is its quick form."""
 
 import contextlib
+import json
 import os
 import random
 import resource
@@ -34,6 +35,7 @@ def place():
 
 
 FIT = ["fit", "data.npy", "--experts", "10", "--family", "student-t", "--tol", "1e-7", "--quiet"]
+LOUD = FIT[:-1]
 
 
 def run(folder, *args, **more):
@@ -57,17 +59,26 @@ def whole_or_absent(path):
     return path.exists()
 
 
+def under_way(folder, args):
+    """A fit begun anew: at once or, where it keeps checkpoints, when the first is there."""
+    for name in ("m.upoe", "c.ckpt"):
+        (folder / name).unlink(missing_ok=True)
+    child = subprocess.Popen(
+        [UPOE, *FIT, "-o", "m.upoe", *args], cwd=folder, stderr=subprocess.PIPE, text=True
+    )
+    while "--checkpoint" in args and not (folder / "c.ckpt").exists() and child.poll() is None:
+        time.sleep(0.001)
+    return child
+
+
 def interrupted(folder, stop, moments, args):
-    """Starts the fit anew for each moment (a share of its time), stops it, and says what is there."""
-    began = time.time()
+    """Stops a fit at each moment (a share of the time it goes on), and says what is there."""
     run(folder, *FIT, "-o", "whole.upoe").check_returncode()
+    child, began = under_way(folder, args), time.time()
+    assert child.wait() == 0, child.stderr.read()
     takes = time.time() - began
     for moment in moments:
-        for name in ("m.upoe", "c.ckpt"):
-            (folder / name).unlink(missing_ok=True)
-        child = subprocess.Popen(
-            [UPOE, *FIT, "-o", "m.upoe", *args], cwd=folder, stderr=subprocess.PIPE, text=True
-        )
+        child = under_way(folder, args)
         time.sleep(moment * takes)
         child.send_signal(stop)
         said = child.communicate()[1]
@@ -75,18 +86,22 @@ def interrupted(folder, stop, moments, args):
 
 
 def kills(count, seed=1):
-    """kill -9 at random moments, then --resume: the model of an undisturbed fit."""
+    """kill -9 at random moments after the first checkpoint, then --resume: the model of an
+    undisturbed fit. How many were killed, resumed, and had ended before; temporary files left."""
     moments = [random.Random(seed + k).random() for k in range(count)]
     args = ["--checkpoint", "c.ckpt", "--resume"]
     resumed = done = 0
     with place() as folder:
         for code, _, there in interrupted(folder, signal.SIGKILL, moments, args):
-            done += there
-            resumed += (folder / "c.ckpt").exists() and not there
             assert code in (0, -signal.SIGKILL), code
-            run(folder, *FIT, "-o", "m.upoe", *args).check_returncode()
+            again = run(folder, *LOUD, "-o", "m.upoe", *args)
+            again.check_returncode()
+            assert "resumed after" in again.stderr, again.stderr
+            done += there
+            resumed += not there
             assert content(folder / "m.upoe") == content(folder / "whole.upoe"), "other bits"
         left = [path.name for path in folder.iterdir() if path.suffix == ".tmp"]
+    assert resumed > 0, "every fit had ended before it was killed"
     return count, resumed, done, len(left)
 
 
@@ -107,7 +122,7 @@ def ctrl_c(count, seed=2):
 
 
 @contextlib.contextmanager
-def mounted(options):
+def mounted():
     """A small file system of its own, where this user may mount one."""
     with tempfile.TemporaryDirectory() as folder:
         done = subprocess.run(
@@ -122,7 +137,7 @@ def mounted(options):
             subprocess.run(["umount", folder], check=True)
 
 
-def writers(folder):
+def writers():
     """Every verb that writes a file, and the file."""
     for suffix in ("csv", "npy", "parquet"):
         out = f"out.{suffix}"
@@ -133,8 +148,15 @@ def writers(folder):
     yield "r.html", ["report", "whole.upoe", "data.npy", "-o"]
 
 
+def checkpointed(folder, path, **more):
+    """A fit of four experts whose checkpoint, of over 4 KB at the end, goes there."""
+    args = ["fit", "big.npy", "--experts", "4", "--family", "student-t", "--json", "--resume"]
+    return run(folder, *args, "--checkpoint", str(path), **more)
+
+
 def no_room():
-    """A full disk, and a limit on the size of files: an error, the old file as it was."""
+    """A full disk, and a limit on the size of files: an error, the old file as it was. A
+    checkpoint that finds no room is a warning, and the fit goes on."""
     cases = []
 
     def limited():
@@ -144,7 +166,7 @@ def no_room():
     with place() as folder:
         run(folder, *FIT, "-o", "whole.upoe").check_returncode()
         np.save(folder / "big.npy", heavy_tails(500, 120))
-        for out, verb in writers(folder):
+        for out, verb in writers():
             path = folder / out
             path.write_text("old")
             done = run(folder, *verb, out, preexec_fn=limited)
@@ -152,15 +174,31 @@ def no_room():
             assert path.read_text() == "old", f"{verb}: the old file is lost"
             assert not [p for p in folder.iterdir() if p.suffix == ".tmp"], verb
             cases.append("limit")
-        with mounted("size=64k") as small:
-            for out, verb in writers(folder) if small else ():
+        done = checkpointed(folder, "c.ckpt", preexec_fn=limited)
+        assert done.returncode == 0 and "checkpoint could not be kept" in done.stderr, done
+        assert not [p for p in folder.iterdir() if p.suffix == ".tmp"], "of the checkpoint"
+        again = checkpointed(folder, "c.ckpt")
+        assert again.returncode == 0 and "resumed after" in again.stderr, again
+        cases.append("checkpoint")
+        with mounted() as small:
+            for out, verb in writers() if small else ():
                 done = run(folder, *verb, str(small / out))
                 assert done.returncode == 1 and "space" in done.stderr, (verb, done)
                 assert not list(small.iterdir()), verb
                 cases.append("disk")
             if small:
+                with contextlib.suppress(OSError), open(small / "full", "wb", 0) as full:
+                    while full.write(bytes(4096)):
+                        pass
+                done = checkpointed(folder, small / "c.ckpt")
+                assert done.returncode == 0 and "checkpoint could not be kept" in done.stderr, done
+                assert [path.name for path in small.iterdir()] == ["full"]
+                cases.append("checkpoint")
                 subprocess.run(["mount", "-o", "remount,ro", small], check=True)
-                for out, verb in writers(folder):
+                done = checkpointed(folder, small / "c.ckpt")
+                assert done.returncode == 1 and "c.ckpt" in done.stderr, done
+                cases.append("read-only")
+                for out, verb in writers():
                     done = run(folder, *verb, str(small / out))
                     assert done.returncode == 1 and out in done.stderr, (verb, done)
                     cases.append("read-only")
@@ -175,7 +213,15 @@ def no_room():
                 )
                 assert done.returncode == 1 and "space" in done.stderr, (verb, done)
                 cases.append("/dev/full")
-    return {name: cases.count(name) for name in ("limit", "disk", "read-only", "/dev/full")}
+    names = ("limit", "disk", "checkpoint", "read-only", "/dev/full")
+    return {name: cases.count(name) for name in names}
+
+
+def readable(text):
+    """How many rows of 12 cells a CSV file with a header has, the last perhaps without its end. A
+    last cell cut before the file is opened is a shorter number, which nobody can tell."""
+    *lines, last = text.split(b"\n")[1:] or [b""]
+    return len(lines) + (last.count(b",") == 11 and not last.endswith(b","))
 
 
 def shrinking(count, rows, seed=3):
@@ -205,7 +251,8 @@ def shrinking(count, rows, seed=3):
                     text=True,
                 )
                 time.sleep(draw.random() * takes / 2)  # the rest of the time is not reading
-                os.truncate(folder / name, int(draw.random() * len(whole)))
+                cut = int(draw.random() * len(whole))
+                os.truncate(folder / name, cut)
                 out, said = child.communicate()
                 assert child.returncode in (0, 1) and "panicked" not in said, (
                     name,
@@ -213,6 +260,10 @@ def shrinking(count, rows, seed=3):
                     said,
                 )
                 assert child.returncode == 0 or name in said, said
+                if child.returncode == 0:
+                    # A CSV file cut before it was opened is a shorter one; the others are damaged.
+                    allowed = {rows, readable(whole[:cut])} if suffix == "csv" else {rows}
+                    assert json.loads(out)["rows"] in allowed, (name, cut, allowed, out)
                 key = (suffix, "error" if child.returncode else "fit")
                 outcomes[key] = outcomes.get(key, 0) + 1
     return outcomes
@@ -288,9 +339,9 @@ def main():
     add = lambda *row: (rows.append(list(row)), print(*row, flush=True))
     count, resumed, done, left = kills(20)
     add(
-        "kill -9 of a checkpointed fit, then --resume",
+        "kill -9 of a fit after its first checkpoint, then --resume",
         count,
-        f"the same bits each time; {resumed} resumed from a checkpoint, {count - resumed - done} began anew, {done} had ended; {left} temporary files left, hidden",
+        f"the same bits each time; {resumed} resumed from a checkpoint, {done} had ended; {left} temporary files left, hidden",
     )
     count, kept, nothing, done = ctrl_c(20)
     add(
@@ -310,12 +361,18 @@ def main():
         found["read-only"] or "–",
         "an error that names the file" if found["read-only"] else "not tried: no right to mount",
     )
+    add(
+        "a checkpoint past the limit or onto the full disk",
+        found["checkpoint"],
+        "a warning, and the fit goes on; the last whole checkpoint stays",
+    )
     add("standard output to /dev/full", found["/dev/full"], "an error")
     for (suffix, what), count in sorted(shrinking(20, 300_000).items()):
         how = (
             "an error that names the file"
             if what == "error"
-            else "read before the cut, or cut at the end of a row"
+            else "all rows, read before the cut"
+            + (", or those before it" if suffix == "csv" else "")
         )
         add(f"a {suffix.upper()} file cut while it is read", count, how)
     add("a broken pipe", broken_pipes(40), "ends quietly")

@@ -12,6 +12,7 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 from common import RESULTS, write
@@ -113,9 +114,8 @@ TEXT = [
     "Found and mended: ln p was NaN for a degenerate table of unequal scales, and for rows so far away that "
     "squares overflow, also where such rows were held out; a spread that only tiny weights made finite "
     "ended in a panic; damaged Parquet files made the decoder reserve up to 2.7 GB, or panic for want of a "
-    "dictionary (which was caught), and damaged TIFF files 195 MB. Found and left: where weights add up to "
-    "1e300 a tilt expert's penalty vanishes, and a fit of ties can end in spikes that integrate to one only "
-    "within half a percent.",
+    "dictionary (which was caught), and damaged TIFF files 195 MB.",
+    "Times are wall times on a busy machine: the Parquet input of 26 s takes about 1.2 s of CPU.",
 ]
 
 
@@ -134,6 +134,7 @@ def main():
         if options.keep and not runs[-1]["broken"]:
             keep(target)
         report(runs)
+    sys.exit(any(run["said"] or run["broken"] for run in runs))
 
 
 if __name__ == "__main__":

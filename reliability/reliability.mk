@@ -4,13 +4,17 @@
 RELIABILITY := fuzz dirty faults precision discoveries endurance supply
 RELIABILITY_PYTHON := $(VENV)/bin/python
 
-.PHONY: reliability test-reliability fuzz
+.PHONY: reliability reliability-wheel test-reliability fuzz
 
 # Figures go to reliability/results, tables to docs/reliability.md; several hours.
-reliability:
+reliability: reliability-wheel
 	cargo build --release
 	for section in $(or $(SECTION),$(RELIABILITY)); do $(RELIABILITY_PYTHON) reliability/$$section.py; done
 	$(RELIABILITY_PYTHON) reliability/report.py
+
+# The wheel of the code as it is, in the virtual environment.
+reliability-wheel: wheel
+	$(VENV)/bin/pip install --quiet --force-reinstall --no-deps $(WHEELS)/upoe-*.whl
 
 # The environment is the one that test-python makes.
 test-reliability: test-python
@@ -19,6 +23,6 @@ test-reliability: test-python
 
 # Every fuzz target, or one with TARGET=csv, for so many seconds each; what it finds stays in the
 # corpus.
-fuzz:
+fuzz: reliability-wheel
 	$(RELIABILITY_PYTHON) reliability/fuzz.py --keep --seconds $(or $(SECONDS),600) $(TARGET)
 	$(RELIABILITY_PYTHON) reliability/report.py
