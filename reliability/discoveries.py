@@ -17,11 +17,11 @@ from upoe import UPoE
 ROWS = (50, 100, 300, 1000, 3000, 10_000)
 COLUMNS = (2, 5, 20, 50, 100)
 DRAWS = 200
-OTHERS = 40  # draws of the rules that are not the default
-POWER = 30
+OTHERS = 30  # draws of the rules that are not the default
+POWER = 25
 RULES = ("null", "holdout", "bic")
 TRAIN = ("train", 300, 5)  # the rule that takes any gain: one cell shows it
-SLOW = 1.0  # CPU seconds a fit; of slower ones there are fewer draws
+SLOW = 0.4  # seconds a fit; of slower ones there are fewer draws
 PLANTS = {
     "Student-t, ν": (3, 5, 10),
     "two groups, gap in deviations": (2.0, 3.0, 4.0),
@@ -188,7 +188,7 @@ def main():
     minutes = (time.time() - began) / 60
     text = [
         f"{DRAWS} draws a cell for the default rule, {OTHERS} for the others, {POWER} for power, and "
-        f"fewer where one fit takes over {SLOW:.0f} s of CPU: the line above a table says where. A fit is "
+        f"fewer where one fit takes over {SLOW:g} s of CPU: the line above a table says where. A fit is "
         "asked for at most one expert, since the first answers the question. All families are tried.",
         f"The default rule is meant to give 5 %. Of its {len(default)} cells {above} are above that, "
         f"and {marked}, in bold, by more than chance gives in one of 50 cells (over 8.5 % of 200 draws). "
