@@ -31,7 +31,7 @@ impl<'a, T: Real> Block<'a, T> {
         copy: &'a mut Aligned<T>,
     ) -> Self {
         let rows = x.len() / cols;
-        let aligned = x.as_ptr().addr() % 64 == 0 && cols * size_of::<T>() % 64 == 0;
+        let aligned = (x.as_ptr().addr() | (cols * size_of::<T>())).is_multiple_of(64);
         if copy.is_empty() || aligned {
             return Self { x, x_stride: cols, rows, next };
         }

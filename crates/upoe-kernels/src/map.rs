@@ -131,12 +131,13 @@ impl Product {
 
     #[inline(always)]
     fn multiply(&mut self, by: &[f64; LANES]) {
-        for i in 0..LANES {
-            self.sums[i] += by[i] * f64::MIN_POSITIVE;
+        let so_far = self.mantissas.iter_mut().zip(&mut self.exponents).zip(&mut self.sums);
+        for (((own, exponent), sum), by) in so_far.zip(by) {
+            *sum += by * f64::MIN_POSITIVE;
             // Both mantissas are below 2: the product's exponent is 0 or 1.
-            let product = self.mantissas[i] * mantissa(by[i]);
-            self.exponents[i] += (by[i].to_bits() >> 52) + (product.to_bits() >> 52) - 2 * BIAS;
-            self.mantissas[i] = mantissa(product);
+            let product = *own * mantissa(*by);
+            *exponent += (by.to_bits() >> 52) + (product.to_bits() >> 52) - 2 * BIAS;
+            *own = mantissa(product);
         }
     }
 
