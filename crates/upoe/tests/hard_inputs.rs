@@ -100,6 +100,24 @@ fn rows_beyond_all_squares_score_minus_infinity_not_nan() {
 }
 
 #[test]
+fn rows_of_no_weight_count_for_nothing_however_far_they_lie() {
+    for n in [60, 11_000] {
+        let mut values = normals(2 * n, 3);
+        let mut weights = vec![1.0; n];
+        let near = Rows::new(&values[4..], 2).unwrap();
+        let expected = fit(&near, &quick()).unwrap();
+        values[..4].copy_from_slice(&[1e114, -1e120, 1e300, 5.0]);
+        weights[..2].copy_from_slice(&[1e-300, 0.0]);
+        let rows = Rows::new(&values, 2).unwrap().weighted(&weights).unwrap();
+        let fitted = fit(&rows, &quick()).unwrap();
+        assert!(fitted.state.path.iter().all(|p| p.train.is_finite()));
+        assert_eq!(fitted.state.path.len(), expected.state.path.len());
+        let (a, b) = (fitted.state.path[0].train, expected.state.path[0].train);
+        assert!((a - b).abs() < 1e-12, "{a} {b}");
+    }
+}
+
+#[test]
 fn tiny_weights_do_not_hide_a_spread_that_cannot_be_squared() {
     let values: Vec<f64> = normals(20, 2).iter().map(|x| 1e300 * x).collect();
     let weights = [1e-300; 20];

@@ -74,7 +74,8 @@ fn run(u: &mut Unstructured) -> Result<()> {
     });
     let Ok(fitted) = fitted else { return Ok(()) };
     for learned in &fitted.state.experts {
-        assert!(learned.q.is_finite() && learned.expert.ln_density(0.0).is_finite());
+        let density = learned.expert.ln_density(0.0);
+        assert!(learned.q.is_finite() && density.is_finite(), "{density}, {learned:?}: {rows:?}");
         assert!(learned.direction.iter().all(|w| w.is_finite()));
         if careful {
             check_normalised(&learned.expert);

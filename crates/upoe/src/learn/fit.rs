@@ -83,6 +83,9 @@ impl Context<'_, '_> {
     }
 }
 
+/// Rows of less than this share of the largest weight count for nothing, however far they lie.
+const LIGHT: f64 = 1e-100;
+
 /// Up to so many rows are learned from in their canonical form; sorting more would cost.
 const CANONICAL: usize = 10_000;
 
@@ -139,6 +142,18 @@ fn prepare(
     state: State,
     observer: &mut (dyn FnMut(&Event) -> bool + Send),
 ) -> Result<Fit> {
+    if let Some(weights) = rows.weights() {
+        let heaviest = weights.iter().copied().fold(0.0, f64::max);
+        let counts = |i: &usize| weights[*i] > LIGHT * heaviest;
+        let chosen: Vec<usize> = (0..rows.len()).filter(counts).collect();
+        if !chosen.is_empty() && chosen.len() < rows.len() {
+            rows.check()?;
+            let (values, weights) = rows.pick(&chosen);
+            let rows = Rows::new(&values, rows.columns())?;
+            let rows = rows.weighted(weights.as_deref().unwrap_or_default())?;
+            return prepare(&rows, holdout, settings, state, observer);
+        }
+    }
     if rows.len() > CANONICAL {
         return learn_from(rows, holdout, settings, state, observer);
     }
