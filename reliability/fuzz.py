@@ -115,9 +115,9 @@ TEXT = [
     "squares overflow, also where such rows were held out; a spread that only tiny weights made finite "
     "ended in a panic; rows of next to no weight, very far away, left no finite likelihood; damaged Parquet files made the decoder reserve up to 2.7 GB, or panic for want of a "
     "dictionary (which was caught), and damaged TIFF files 195 MB.",
-    "Found and left: a table one of whose columns varies in the last digit of 1e15 beside one of 1e-8, with "
-    "weights of 1e-300, has rows that its own model finds impossible. The quick form of `fit` runs its corpus only "
-    "until that is mended.",
+    "A column that varies in the last digit of 1e15, beside one of 1e-8, was taken for a dimension and its own rows "
+    "for impossible: found by the last run of `fit`, and mended after it. The quick form of `fit` runs its corpus only "
+    "until ten minutes go by without a fault.",
     "Times are wall times on a busy machine: the Parquet input of 26 s takes about 1.2 s of CPU.",
 ]
 

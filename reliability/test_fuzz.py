@@ -11,6 +11,6 @@ def built():
 
 @pytest.mark.parametrize("target", fuzz.TARGETS)
 def test_nothing_breaks(target, built):
-    # A fit that is known to go wrong is found by chance: see docs/reliability.md.
+    # Chance still finds faults of fits: see docs/reliability.md.
     run = fuzz.run(target, seconds=0 if target == "fit" else 5)
     assert run["executions"] > 0 and not run["said"], run["said"]

@@ -287,7 +287,7 @@ fn ln_volume(b: &Mat<f64>) -> f64 {
 type Spectrum = (Vec<f64>, Mat<f64>);
 
 /// What sphering is chosen from: the spectra of the correlation, over the columns that vary, and
-/// of the covariance, over all.
+/// of their covariance.
 struct Spectra {
     rows: usize,
     mean: Vec<f64>,
@@ -320,7 +320,7 @@ impl Spectra {
             return Err(Error::NoVariance { columns: mean.len() });
         }
         let own: Vec<(usize, f64)> = varies.iter().map(|&i| (i, deviations[i])).collect();
-        let one: Vec<(usize, f64)> = (0..mean.len()).map(|i| (i, 1.0)).collect();
+        let one: Vec<(usize, f64)> = varies.iter().map(|&i| (i, 1.0)).collect();
         let (correlation, covariance) = (spectrum(&own)?, spectrum(&one)?);
         Ok(Spectra { rows, mean, variances, deviations, varies, correlation, covariance })
     }
@@ -350,7 +350,7 @@ impl Spectra {
         let smallest = values[rank - 1] / values[0];
 
         spectrum.0.truncate(rank);
-        let total: f64 = variances.iter().map(|v| v.max(0.0)).sum();
+        let total: f64 = varies.iter().map(|&i| variances[i].max(0.0)).sum();
         let kept = match dims {
             Dims::All => rank,
             Dims::Count(n) if n > rank => {
@@ -372,14 +372,14 @@ impl Spectra {
         let lost = !(spectrum.0[rank - 1] > rounding * spectrum.0[0]);
         let graded = kept == rank && (high / low > GRADED || lost);
         let mut matrix = Mat::zeros(kept, columns);
-        if graded {
-            for (k, &column) in varies.iter().enumerate() {
-                for i in 0..kept {
-                    matrix[(i, column)] = vectors[(k, i)] / scale(k) / values[i].sqrt();
-                }
+        for (k, &column) in varies.iter().enumerate() {
+            for i in 0..kept {
+                matrix[(i, column)] = if graded {
+                    vectors[(k, i)] / scale(k) / values[i].sqrt()
+                } else {
+                    spectrum.1[(k, i)] / spectrum.0[i].sqrt()
+                };
             }
-        } else {
-            matrix = Mat::from_fn(kept, columns, |i, j| spectrum.1[(j, i)] / spectrum.0[i].sqrt());
         }
         let inverse = inverse(&matrix);
         let ln_det = if graded && rank == varies.len() {

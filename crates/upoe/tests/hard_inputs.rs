@@ -100,6 +100,20 @@ fn rows_beyond_all_squares_score_minus_infinity_not_nan() {
 }
 
 #[test]
+fn a_constant_column_s_rounding_is_no_dimension() {
+    // 1e15 and its next few neighbours: constant, though with more variance than the other.
+    let values: Vec<f64> = normals(60, 8)
+        .iter()
+        .enumerate()
+        .flat_map(|(i, z)| [1e15 + (i % 3) as f64 / 8.0, 1e-8 * z])
+        .collect();
+    let rows = Rows::new(&values, 2).unwrap();
+    let model = fit(&rows, &quick()).unwrap().model;
+    assert_eq!((model.whitening().rank, model.whitening().deviations[0]), (1, 0.0));
+    assert!(model.score(&rows).unwrap().iter().all(|p| p.is_finite()));
+}
+
+#[test]
 fn rows_of_no_weight_count_for_nothing_however_far_they_lie() {
     for n in [60, 11_000] {
         let mut values = normals(2 * n, 3);
