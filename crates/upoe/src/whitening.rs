@@ -87,12 +87,7 @@ impl Whitening {
         }
         let (mut whitening, smallest) = Self::from_moments(&Moments::of(rows)?, dims)?;
         if smallest < ILL {
-            let x = whitening.sphere_as::<f64>(rows);
-            let mut x = Rows::new(&x, whitening.dims())?;
-            if let Some(weights) = rows.weights() {
-                x = x.weighted(weights)?;
-            }
-            whitening.refine(&Moments::of(&x)?)?;
+            whitening.refine(rows)?;
         }
         Ok(whitening)
     }
@@ -117,8 +112,14 @@ impl Whitening {
         Ok((whitening, smallest))
     }
 
-    /// Corrects A so that the given sphered training rows become exactly centred and white.
-    fn refine(&mut self, sphered: &Moments) -> Result<()> {
+    /// Corrects m and A so that the training rows become exactly centred and white.
+    fn refine(&mut self, rows: &Rows) -> Result<()> {
+        let x = self.sphere_as::<f64>(rows);
+        let mut x = Rows::new(&x, self.dims())?;
+        if let Some(weights) = rows.weights() {
+            x = x.weighted(weights)?;
+        }
+        let sphered = Moments::of(&x)?;
         for (i, m) in self.mean.iter_mut().enumerate() {
             *m += (0..self.matrix.nrows())
                 .map(|k| self.inverse[(i, k)] * sphered.mean[k])

@@ -3,7 +3,7 @@
 
 use super::{Dims, Spectra, Whitening, eigen, signed};
 use crate::error::{Error, Result};
-use crate::moments::{self, Moments};
+use crate::moments;
 use crate::rows::Rows;
 use faer::Mat;
 
@@ -36,12 +36,7 @@ impl Whitening {
         })?;
         let inverse = |a: &Mat<f64>| &centred * (a * &centred).transpose();
         let (mut whitening, _) = spectra.whitening(dims, inverse)?;
-        let x = whitening.sphere_as::<f64>(rows);
-        let mut x = Rows::new(&x, whitening.dims())?;
-        if let Some(weights) = rows.weights() {
-            x = x.weighted(weights)?;
-        }
-        whitening.refine(&Moments::of(&x)?)?;
+        whitening.refine(rows)?;
         Ok(whitening)
     }
 }
