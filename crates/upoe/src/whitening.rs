@@ -42,8 +42,8 @@ pub enum Rest {
 /// average divides by Σ weights; equation (6) needs that).
 ///
 /// A = Λ^(−½) Uᵀ with the eigenvalues of the covariance falling and each row's largest entry
-/// positive. Where the columns' scales differ by more than 1e5 the eigenvectors of the
-/// covariance cannot be had in double precision; then, if nothing is dropped, the
+/// positive. Where scales differ by more than 1e5, between columns or dimensions, the eigenvectors
+/// of the covariance cannot be had in double precision; then, if nothing is dropped, the
 /// eigenvectors of the correlation serve: another rotation of the same sphered rows.
 #[derive(Clone, Debug)]
 pub struct Whitening {
@@ -65,7 +65,8 @@ pub struct Whitening {
     pub deviations: Vec<f64>,
 }
 
-/// Largest ratio of column scales for which the covariance's own eigenvectors are used.
+/// Largest ratio of scales, of columns or of dimensions, for which the covariance's own
+/// eigenvectors are used.
 const GRADED: f64 = 1e5;
 /// Below this smallest eigenvalue of the correlation, sphering is refined on the rows.
 const ILL: f64 = 1e-6;
@@ -234,8 +235,8 @@ impl Whitening {
         // Rounding grows with the distance from the mean.
         let distance = 1.0 + x.iter().fold(0.0_f64, |a, x| a.max(x.abs()));
         residual.into_iter().enumerate().filter_map(move |(i, r)| {
-            let size = self.deviations[i] + 1e-3 * self.mean[i].abs();
-            (!(r.abs() <= 1e-6 * size * distance)).then_some(i)
+            let size = 1e-4 * self.deviations[i] + 1e-9 * self.mean[i].abs();
+            (!(r.abs() <= size * distance)).then_some(i)
         })
     }
 
@@ -256,32 +257,15 @@ impl Whitening {
     }
 }
 
-/// ½ ln|BᵀB|, for rows of B on any scales: a reflection from the right turns the longest row
-/// into the first column, before the other columns are made orthogonal to that one, so that
-/// long rows leave nothing behind for short ones to vanish in.
+/// ½ ln|BᵀB|, for rows of B on any scales: reflections keep the digits of each row if the longest
+/// come first and columns are exchanged.
 fn ln_volume(b: &Mat<f64>) -> f64 {
-    let mut rows: Vec<Vec<f64>> = b.row_iter().map(|r| r.iter().copied().collect()).collect();
-    let mut ln_volume = 0.0;
-    for k in 0..b.ncols() {
-        let length = |row: &Vec<f64>| dot(&row[k..], &row[k..]).sqrt();
-        let longest = rows.iter().map(length).enumerate().max_by(|a, b| a.1.total_cmp(&b.1));
-        let Some((at, norm)) = longest else { return ln_volume };
-        let mut mirror = rows[at][k..].to_vec();
-        mirror[0] += norm.copysign(mirror[0]);
-        let square = dot(&mirror, &mirror);
-        for row in &mut rows {
-            let twice = 2.0 * dot(&mirror, &row[k..]) / square;
-            row[k..].iter_mut().zip(&mirror).for_each(|(x, m)| *x -= twice * m);
-        }
-        rows[at][k + 1..].fill(0.0);
-        let square: f64 = rows.iter().map(|row| row[k] * row[k]).sum();
-        ln_volume += 0.5 * square.ln();
-        for column in k + 1..b.ncols() {
-            let shared = rows.iter().map(|row| row[k] * row[column]).sum::<f64>() / square;
-            rows.iter_mut().for_each(|row| row[column] -= shared * row[k]);
-        }
-    }
-    ln_volume
+    let length = |i: usize| b.row(i).iter().fold(0.0_f64, |a, x| a.max(x.abs()));
+    let mut order: Vec<usize> = (0..b.nrows()).collect();
+    order.sort_by(|&i, &j| length(j).total_cmp(&length(i)));
+    let sorted = Mat::from_fn(b.nrows(), b.ncols(), |i, k| b[(order[i], k)]);
+    let triangle = sorted.col_piv_qr();
+    (0..b.ncols()).map(|k| triangle.R()[(k, k)].abs().ln()).sum()
 }
 
 /// Eigenvalues, falling, and vectors as columns.
@@ -370,8 +354,10 @@ impl Spectra {
             .map(scale)
             .fold((f64::INFINITY, 0.0_f64), |(low, high), s| (low.min(s), high.max(s)));
         let rounding = 64.0 * columns as f64 * f64::EPSILON;
-        let lost = !(spectrum.0[rank - 1] > rounding * spectrum.0[0]);
-        let graded = kept == rank && (high / low > GRADED || lost);
+        let lost = !(spectrum.0[rank - 1] * GRADED * GRADED > spectrum.0[0]);
+        // The subspace of degenerate rows is that of the correlation, which has given the rank.
+        let degenerate = rank < varies.len();
+        let graded = kept == rank && (high / low > GRADED || lost || degenerate);
         let mut matrix = Mat::zeros(kept, columns);
         for (k, &column) in varies.iter().enumerate() {
             for i in 0..kept {
@@ -383,7 +369,7 @@ impl Spectra {
             }
         }
         let inverse = inverse(&matrix);
-        let ln_det = if graded && rank == varies.len() {
+        let ln_det = if graded && !degenerate {
             -(0..rank).map(|k| scale(k).ln()).sum::<f64>()
                 - 0.5 * values[..rank].iter().map(|v| v.ln()).sum::<f64>()
         } else if graded {

@@ -88,7 +88,7 @@ fn run(u: &mut Unstructured) -> Result<()> {
     let heaviest = (0..rows.len()).map(|i| rows.weight(i)).fold(0.0, f64::max);
     for (i, score) in scores.iter().enumerate() {
         if rows.weight(i) > 1e-9 * heaviest {
-            assert!(score.is_finite(), "ln p of row {i} is {score}: {rows:?}");
+            assert!(score.is_finite(), "ln p of row {i} is {score}: {rows:?} by {settings:?}");
             let alone = fitted.model.ln_p(&rows.row(i)).expect("a row that was learned from");
             // Both ways to the same ln p may differ by what rounding the row itself does to it.
             let nudged: Vec<f64> = rows.row(i).iter().map(|cell| cell.next_up()).collect();
