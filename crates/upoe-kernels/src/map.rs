@@ -4,7 +4,7 @@ use crate::simd::best;
 use pulp::{Arch, Simd, WithSimd};
 
 /// Elements evaluated at a time, and sums kept side by side for each statistic.
-const STEP: usize = 32;
+const STEP: usize = 16;
 const LANES: usize = 8;
 
 /// For each projection, `f` gives the score and S statistics; writes the scores, and adds

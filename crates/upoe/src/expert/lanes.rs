@@ -1,31 +1,36 @@
 //! Sums that vectorise: eight running sums in fixed lanes, added up at the end.
 
 /// How many projections the families work on at a time.
-pub const CHUNK: usize = 64;
+pub const CHUNK: usize = 16;
 
-/// Adds Σᵢ wᵢ · value(i) to `sums`, for K values at once and at most [`CHUNK`] of i.
-/// `value(i)` must be defined for i up to the next multiple of eight.
+/// Eight running sums of one statistic.
+pub type Lanes = [f64; 8];
+
+/// Adds wᵢ · value(i) to the running sums, for K values at once and the i of a chunk.
 #[inline(always)]
 pub fn add<const K: usize>(
-    n: usize,
-    weights: Option<&[f64]>,
-    sums: &mut [f64],
+    w: &[f64; CHUNK],
+    sums: &mut [Lanes],
     value: impl Fn(usize) -> [f64; K],
 ) {
-    let mut w = [0.0; CHUNK];
-    match weights {
-        Some(weights) => w[..n].copy_from_slice(&weights[..n]),
-        None => w[..n].fill(1.0),
-    }
-    let mut lanes = [[0.0; 8]; K];
-    for start in (0..n).step_by(8) {
+    for start in (0..CHUNK).step_by(8) {
+        let mut values = [[0.0; 8]; K];
         for lane in 0..8 {
-            let values = value(start + lane);
-            for (lanes, value) in lanes.iter_mut().zip(values) {
-                lanes[lane] += w[start + lane] * value;
+            let of_one = value(start + lane);
+            for k in 0..K {
+                values[k][lane] = w[start + lane] * of_one[k];
+            }
+        }
+        for (sums, values) in sums.iter_mut().zip(values) {
+            for (sum, value) in sums.iter_mut().zip(values) {
+                *sum += value;
             }
         }
     }
+}
+
+/// Adds the running sums up.
+pub fn collect(lanes: &[Lanes], sums: &mut [f64]) {
     for (sum, lanes) in sums.iter_mut().zip(lanes) {
         *sum += lanes.iter().sum::<f64>();
     }
@@ -37,4 +42,13 @@ pub fn load(z: &[f64]) -> [f64; CHUNK] {
     let mut out = [0.0; CHUNK];
     out[..z.len()].copy_from_slice(z);
     out
+}
+
+/// The weights of chunk `i` with `n` projections: 1 each where there are none, 0 past the end.
+#[inline(always)]
+pub fn weights(weights: Option<&[f64]>, i: usize, n: usize) -> [f64; CHUNK] {
+    match weights {
+        Some(weights) => load(&weights[i * CHUNK..][..n]),
+        None => std::array::from_fn(|k| if k < n { 1.0 } else { 0.0 }),
+    }
 }

@@ -110,8 +110,12 @@ impl Term for Mixture {
         }
         let k = self.components.len();
         let mut work = vec![Work { u: [0.0; C], w: [0.0; C], log: [0.0; C], r: [0.0; C] }; k];
-        let constants: Vec<[f64; 4]> = (self.weights.iter().zip(&self.components))
-            .map(|(p, c)| [p.ln() + c.ln_peak(), 1.0 / c.scale(), 1.0 / c.freedom(), c.beta()])
+        let mut lanes = vec![[0.0; 8]; self.n_sums()];
+        let constants: Vec<[f64; 5]> = (self.weights.iter().zip(&self.components))
+            .map(|(p, c)| {
+                let peak = p.ln() + c.ln_peak();
+                [c.mu(), 1.0 / c.scale(), 1.0 / c.freedom(), c.beta(), peak]
+            })
             .collect();
         dispatch(
             #[inline(always)]
@@ -120,11 +124,11 @@ impl Term for Mixture {
                     let n = z.len();
                     let z = lanes::load(z);
                     let mut top = [f64::NEG_INFINITY; C];
-                    for ((work, c), [peak, inverse, over_nu, beta]) in
-                        work.iter_mut().zip(&self.components).zip(&constants)
+                    for (work, [mu, inverse, over_nu, beta, peak]) in
+                        work.iter_mut().zip(&constants)
                     {
                         for i in 0..C {
-                            let u = (z[i] - c.mu()) * inverse;
+                            let u = (z[i] - mu) * inverse;
                             let q = u * u * over_nu;
                             let log = ln_1p(q);
                             let term = peak - beta * log;
@@ -142,23 +146,24 @@ impl Term for Mixture {
                             total[i] += work.r[i];
                         }
                     }
-                    let mut score = [0.0; C];
-                    let mut loss = [0.0; C];
-                    for (work, [_, inverse, over_nu, beta]) in work.iter_mut().zip(&constants) {
+                    let (mut score, mut loss, mut share) = ([0.0; C], [0.0; C], [0.0; C]);
+                    for i in 0..C {
+                        loss[i] = -top[i] - ln(total[i]);
+                        share[i] = 1.0 / total[i];
+                    }
+                    for (work, [_, inverse, over_nu, beta, _]) in work.iter_mut().zip(&constants) {
                         let factor = 2.0 * beta * over_nu * inverse;
                         for i in 0..C {
-                            work.r[i] /= total[i];
+                            work.r[i] *= share[i];
                             score[i] += work.r[i] * factor * work.u[i] * work.w[i];
                         }
                     }
-                    for i in 0..C {
-                        loss[i] = -top[i] - ln(total[i]);
-                    }
                     scores.copy_from_slice(&score[..n]);
-                    let weights = weights.map(|w| &w[i * C..]);
-                    lanes::add(n, weights, sums, |i| [loss[i], score[i] * score[i]]);
-                    for (work, sums) in work.iter().zip(sums[2..].chunks_exact_mut(STATISTICS)) {
-                        lanes::add(n, weights, sums, |i| {
+                    let weights = lanes::weights(weights, i, n);
+                    let (both, own) = lanes.split_at_mut(2);
+                    lanes::add(&weights, both, |i| [loss[i], score[i] * score[i]]);
+                    for (work, lanes) in work.iter().zip(own.chunks_exact_mut(STATISTICS)) {
+                        lanes::add(&weights, lanes, |i| {
                             let (r, w, u) = (work.r[i], work.w[i], work.u[i]);
                             [r, r * w, r * w * u, r * w * u * u, r * work.log[i]]
                         });
@@ -166,6 +171,7 @@ impl Term for Mixture {
                 }
             },
         );
+        lanes::collect(&lanes, sums);
     }
 }
 

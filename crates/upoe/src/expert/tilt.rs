@@ -267,16 +267,17 @@ impl Term for Tilt {
                 power *= v;
             }
         }
+        let mut squares = [[0.0; 8]];
         dispatch(
             #[inline(always)]
             || {
                 for (i, chunk) in scores.chunks(lanes::CHUNK).enumerate() {
-                    let score = lanes::load(chunk);
-                    let weights = weights.map(|w| &w[i * lanes::CHUNK..]);
-                    lanes::add(chunk.len(), weights, sums, |k| [score[k] * score[k]]);
+                    let (score, w) = (lanes::load(chunk), lanes::weights(weights, i, chunk.len()));
+                    lanes::add(&w, &mut squares, |k| [score[k] * score[k]]);
                 }
             },
         );
+        lanes::collect(&squares, sums);
     }
 }
 
