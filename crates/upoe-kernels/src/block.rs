@@ -7,26 +7,26 @@ use pulp::{Arch, Simd, WithSimd};
 /// multiple of 16 that depends on the width of a row alone; not of 256, since columns a power
 /// of two apart would share a few lines of the cache.
 pub(crate) fn block_rows<T>(cols: usize) -> usize {
-    ((1 << 17) / (cols * size_of::<T>()).max(1)).clamp(16, 240) / 16 * 16
+    ((1 << 18) / (cols * size_of::<T>()).max(1)).clamp(16, 240) / 16 * 16
 }
 
 /// A block of rows, `x_stride` apart.
 #[derive(Clone, Copy)]
-pub(crate) struct Block<'a, T> {
+pub(crate) struct Block<'a, 'n, T> {
     pub x: &'a [T],
     pub x_stride: usize,
     pub rows: usize,
     /// The rows that come after it in memory.
-    pub next: &'a [T],
+    pub next: &'n [T],
 }
 
-impl<'a, T: Real> Block<'a, T> {
+impl<'a, 'n, T: Real> Block<'a, 'n, T> {
     /// The rows `x` where they are or, for many candidates and rows that are not aligned, an
     /// aligned copy: it pays for itself, since the kernels read rows many times.
     pub fn new(
         arch: Arch,
         x: &'a [T],
-        next: &'a [T],
+        next: &'n [T],
         cols: usize,
         copy: &'a mut Aligned<T>,
     ) -> Self {

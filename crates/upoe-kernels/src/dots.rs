@@ -3,17 +3,18 @@
 //! A tile of rows by directions is summed in registers, one vector for each product, along
 //! the columns. The order of summation does not depend on the tile, so neither do the bits.
 
-use crate::{Real, block::AHEAD, simd::prefetch};
+use crate::{Real, block::AHEAD, simd::prefetch, simd::prefetch_later};
 use pulp::{Simd, WithSimd};
 
 /// Z (`count` rows of `z_stride`) = W (`count` × `cols`, `w_stride` apart, zero past
 /// `cols`) times the transpose of X (`rows` × `cols`, `x_stride` apart).
-pub(crate) struct Dots<'a, T> {
+pub(crate) struct Dots<'a, 'n, T> {
     pub x: &'a [T],
     pub x_stride: usize,
     pub rows: usize,
-    /// Rows that will be needed next, to be fetched meanwhile; as many columns, without gaps.
-    pub next: &'a [T],
+    /// What will be needed next, to be fetched meanwhile, as far as there is time; the result is
+    /// what remains.
+    pub next: &'n [T],
     pub cols: usize,
     pub w: &'a [T],
     pub w_stride: usize,
@@ -24,13 +25,13 @@ pub(crate) struct Dots<'a, T> {
     pub streams: bool,
 }
 
-impl<T: Real> WithSimd for Dots<'_, T> {
-    type Output = ();
+impl<'n, T: Real> WithSimd for Dots<'_, 'n, T> {
+    type Output = &'n [T];
 
     #[inline(always)]
-    fn with_simd<S: Simd>(mut self, simd: S) {
+    fn with_simd<S: Simd>(mut self, simd: S) -> &'n [T] {
         if self.rows == 0 || self.count == 0 {
-            return;
+            return self.next;
         }
         assert!(self.cols <= self.x_stride);
         assert!((self.rows - 1) * self.x_stride + self.cols <= self.x.len());
@@ -44,10 +45,11 @@ impl<T: Real> WithSimd for Dots<'_, T> {
         } else {
             self.rows::<S, 2, 4>(simd);
         }
+        self.next
     }
 }
 
-impl<T: Real> Dots<'_, T> {
+impl<T: Real> Dots<'_, '_, T> {
     /// All products, for as many directions at a time as stay in the first-level cache.
     #[inline(always)]
     fn rows<S: Simd, const R: usize, const C: usize>(&mut self, simd: S) {
@@ -100,19 +102,23 @@ impl<T: Real> Dots<'_, T> {
             let x = self.x.as_ptr().add(r * self.x_stride);
             let w = self.w.as_ptr().add(c * self.w_stride);
             // What to fetch meanwhile: when rows are read once and in order, what lies ahead;
-            // otherwise the last rows of the next block (the outer products ask for the
-            // others).
-            let next = match R {
-                1 => x.wrapping_byte_add(AHEAD),
-                _ if c == 0 && !self.next.is_empty() => {
-                    let row = self.rows - self.rows / R + r / R;
-                    self.next.as_ptr().wrapping_add(row * self.cols)
-                }
-                _ => x,
+            // otherwise half of what comes next, the other half being for the outer products.
+            let next = if R == 1 {
+                x.wrapping_byte_add(AHEAD)
+            } else if c == 0 && self.next.len() >= self.cols {
+                let (now, later) = self.next.split_at(self.cols);
+                self.next = later;
+                now.as_ptr()
+            } else {
+                x
             };
             let mut d = 0;
             while d < full {
-                prefetch(next.wrapping_add(d));
+                if R == 1 {
+                    prefetch(next.wrapping_add(d))
+                } else {
+                    prefetch_later(next.wrapping_add(d))
+                }
                 let mut xs = [zero; R];
                 for (i, xs) in xs.iter_mut().enumerate() {
                     *xs = T::load(simd, x.add(i * self.x_stride + d));
@@ -137,12 +143,8 @@ impl<T: Real> Dots<'_, T> {
                     }
                 }
             }
-            for (i, sums) in sums.iter().enumerate() {
-                for (j, &sum) in sums.iter().enumerate() {
-                    let z = self.z.as_mut_ptr().add((c + j) * self.z_stride + r + i);
-                    *z = T::sum(simd, sum).to_f64();
-                }
-            }
+            let z = self.z.as_mut_ptr().add(c * self.z_stride + r);
+            T::store_sums(simd, &sums, z, self.z_stride);
         }
     }
 }

@@ -81,16 +81,17 @@ impl<T: Real> Group<'_, T> {
         for start in range.clone().step_by(size) {
             let stop = (start + size).min(range.end);
             let m = stop - start;
-            let x = &rows.from(start)[..m * cols];
+            let (x, next) = rows.from(start).split_at(m * cols);
+            let next = &next[..next.len().min(m * cols)];
             let x = match narrow {
-                true => Block { x, x_stride: m, rows: m, next: rows.from(stop) },
-                false => Block::new(arch, x, rows.from(stop), cols, copy),
+                true => Block { x, x_stride: m, rows: m, next },
+                false => Block::new(arch, x, next, cols, copy),
             };
             let weights = weights.map(|w| &w[start..stop]);
-            match narrow {
+            let next = match narrow {
                 true => directions.project_columns(arch, x, z, size),
                 false => directions.project(arch, x, z, size, &mut Vec::new()),
-            }
+            };
             let mut sums = &mut out.sums[..];
             for ((term, z), scaled) in
                 terms.iter().zip(z.chunks_exact(size)).zip(scaled.chunks_exact_mut(size))
@@ -106,7 +107,7 @@ impl<T: Real> Group<'_, T> {
                     x: x.x,
                     x_stride: m,
                     rows: cols,
-                    next: &[],
+                    next,
                     cols: m,
                     w: scaled,
                     w_stride: size,
@@ -122,7 +123,7 @@ impl<T: Real> Group<'_, T> {
                 x: x.x,
                 x_stride: x.x_stride,
                 rows: m,
-                next: x.next,
+                next,
                 cols,
                 s: scaled,
                 s_stride: size,

@@ -5,17 +5,18 @@
 //! order, whatever tile it falls into: the bits do not depend on how many candidates
 //! there are.
 
-use crate::{Real, block, simd::prefetch};
+use crate::{Real, block, simd::prefetch, simd::prefetch_later};
 use pulp::{Simd, WithSimd};
 
 /// G (`count` rows, `g_stride` apart) += S (`count` × `rows`, `s_stride` apart) times X
 /// (`rows` × `cols`, `x_stride` apart).
-pub(crate) struct Outer<'a, T> {
+pub(crate) struct Outer<'a, 'n, T> {
     pub x: &'a [T],
     pub x_stride: usize,
     pub rows: usize,
-    /// What will be needed next, to be fetched meanwhile.
-    pub next: &'a [T],
+    /// What will be needed next, to be fetched meanwhile, line by line, as far as there is time;
+    /// the result is what remains.
+    pub next: &'n [T],
     pub cols: usize,
     pub s: &'a [T],
     pub s_stride: usize,
@@ -31,13 +32,13 @@ pub(crate) fn padded(cols: usize) -> usize {
     cols.next_multiple_of(16)
 }
 
-impl<T: Real> WithSimd for Outer<'_, T> {
-    type Output = ();
+impl<'n, T: Real> WithSimd for Outer<'_, 'n, T> {
+    type Output = &'n [T];
 
     #[inline(always)]
-    fn with_simd<S: Simd>(mut self, simd: S) {
+    fn with_simd<S: Simd>(mut self, simd: S) -> &'n [T] {
         if self.count == 0 || self.rows == 0 || self.cols == 0 {
-            return;
+            return self.next;
         }
         assert!(self.cols <= self.x_stride && padded(self.cols) <= self.g_stride);
         assert!((self.rows - 1) * self.x_stride + self.cols <= self.x.len());
@@ -48,17 +49,19 @@ impl<T: Real> WithSimd for Outer<'_, T> {
             d = self.panels::<S, 1, 15, true>(simd, d);
         }
         if S::REGISTER_COUNT >= 32 {
-            d = self.panels::<S, 4, 5, false>(simd, d);
+            d = self.panels::<S, 8, 3, false>(simd, d);
+            d = self.panels::<S, 8, 1, false>(simd, d);
         }
         d = self.panels::<S, 4, 2, false>(simd, d);
         d = self.panels::<S, 4, 1, false>(simd, d);
         if d < self.cols {
             self.candidates::<S, 4, 1, false, true>(simd, d);
         }
+        self.next
     }
 }
 
-impl<T: Real> Outer<'_, T> {
+impl<T: Real> Outer<'_, '_, T> {
     /// As many panels of V vectors as there is room for, from column `d` on; where they end.
     #[inline(always)]
     fn panels<S: Simd, const C: usize, const V: usize, const AHEAD: bool>(
@@ -110,17 +113,16 @@ impl<T: Real> Outer<'_, T> {
         unsafe {
             let mut x = self.x.as_ptr().add(d);
             let s = self.s.as_ptr().add(c * self.s_stride);
-            // Tile by tile, line by line. (A prefetch of an unmapped address is harmless, but
-            // slow.)
-            let tile = d / (V * lanes) * self.count.div_ceil(C) + c / C;
-            let (mut next, step) = match self.next {
-                _ if AHEAD => (x, 0),
-                [] => (x, 0),
-                next => (next.as_ptr().wrapping_byte_add(64 * tile * self.rows), 64),
-            };
+            // (A prefetch of an unmapped address is harmless, but slow.)
+            let line = 64 / size_of::<T>();
+            let ask = !AHEAD && self.next.len() >= self.rows * line;
+            let (mut next, step) = if ask { (self.next.as_ptr(), line) } else { (x, 0) };
+            if ask {
+                self.next = &self.next[self.rows * line..];
+            }
             for r in 0..self.rows {
-                prefetch(next);
-                next = next.wrapping_byte_add(step);
+                prefetch_later(next);
+                next = next.wrapping_add(step);
                 let mut xs = [T::splat(simd, T::default()); V];
                 for (v, xs) in xs.iter_mut().enumerate() {
                     if AHEAD {

@@ -33,22 +33,24 @@ impl<T: Real> Directions<T> {
 
     /// Projections of `rows` rows, `z_stride` (a multiple of 16) apart for each direction.
     /// Which of the two kernels computes them depends on the number of columns alone, so a
-    /// projection's bits do not depend on the other directions.
-    pub fn project(
+    /// projection's bits do not depend on the other directions. What follows the block is asked
+    /// for meanwhile; the result is what remains of it.
+    pub fn project<'n>(
         &self,
         arch: Arch,
-        x: Block<T>,
+        x: Block<'_, 'n, T>,
         z: &mut [f64],
         z_stride: usize,
         scratch: &mut Scratch<T>,
-    ) {
+    ) -> &'n [T] {
         let Self { ref w, stride, cols, count } = *self;
         let Block { x, x_stride, rows, next } = x;
         if narrow::<T>(cols) {
             scratch.resize(cols * z_stride, T::default());
             transpose(x, x_stride, cols, rows, scratch, z_stride);
-            let x = Block { x: scratch, x_stride: z_stride, rows, next };
+            let x = Block { x: scratch, x_stride: z_stride, rows, next: &[] };
             self.project_columns(arch, x, z, z_stride);
+            next
         } else {
             arch.dispatch(Dots {
                 x,
@@ -62,12 +64,18 @@ impl<T: Real> Directions<T> {
                 z,
                 z_stride,
                 streams: count < 4,
-            });
+            })
         }
     }
 
     /// The same for a block of narrow rows that lies column by column.
-    pub fn project_columns(&self, arch: Arch, x: Block<T>, z: &mut [f64], z_stride: usize) {
+    pub fn project_columns<'n>(
+        &self,
+        arch: Arch,
+        x: Block<'_, 'n, T>,
+        z: &mut [f64],
+        z_stride: usize,
+    ) -> &'n [T] {
         let Block { x, x_stride, rows, next } = x;
         z.fill(0.0);
         arch.dispatch(Outer {
@@ -82,7 +90,7 @@ impl<T: Real> Directions<T> {
             g: z,
             g_stride: z_stride,
             streams: self.count < 4,
-        });
+        })
     }
 }
 

@@ -51,6 +51,19 @@ pub(crate) fn prefetch<T>(at: *const T) {
     let _ = at;
 }
 
+/// The same into the second-level cache, for what is needed later.
+#[inline(always)]
+pub(crate) fn prefetch_later<T>(at: *const T) {
+    #[cfg(target_arch = "x86_64")]
+    {
+        use std::arch::x86_64::{_MM_HINT_T1, _mm_prefetch};
+        // SAFETY: as above.
+        unsafe { _mm_prefetch::<_MM_HINT_T1>(at.cast()) }
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = at;
+}
+
 /// Every instruction set this machine has, the plain one included: what tests run through.
 #[cfg(test)]
 pub(crate) fn all() -> Vec<Arch> {
@@ -95,8 +108,16 @@ pub trait Lane: Copy + Default + Send + Sync + 'static {
         b: Self::Vector<S>,
         c: Self::Vector<S>,
     ) -> Self::Vector<S>;
-    /// The sum of the lanes.
-    fn sum<S: Simd>(simd: S, v: Self::Vector<S>) -> Self;
+    /// Writes the sum of each vector's lanes: that of `v[i][j]` to `z[j * stride + i]`.
+    ///
+    /// # Safety
+    /// All these can be written.
+    unsafe fn store_sums<S: Simd, const R: usize, const C: usize>(
+        simd: S,
+        v: &[[Self::Vector<S>; C]; R],
+        z: *mut f64,
+        stride: usize,
+    );
     /// Adds each lane to the double at `to`.
     ///
     /// # Safety
@@ -106,7 +127,7 @@ pub trait Lane: Copy + Default + Send + Sync + 'static {
 
 macro_rules! lane {
     ($t:ty, $v:ident, $m:ident, $mask:ident, $bits:ty, $lanes:ident, $splat:ident, $load:ident,
-     $fma:ident, $sum:ident) => {
+     $fma:ident, $sum:ident, $four_by_four:ident) => {
         impl Lane for $t {
             type Vector<S: Simd> = S::$v;
             type Mask<S: Simd> = MemMask<S::$m>;
@@ -155,8 +176,26 @@ macro_rules! lane {
                 simd.$fma(a, b, c)
             }
             #[inline(always)]
-            fn sum<S: Simd>(simd: S, v: Self::Vector<S>) -> Self {
-                simd.$sum(v)
+            unsafe fn store_sums<S: Simd, const R: usize, const C: usize>(
+                simd: S,
+                v: &[[Self::Vector<S>; C]; R],
+                z: *mut f64,
+                stride: usize,
+            ) {
+                #[cfg(target_arch = "x86_64")]
+                if R == 4 && C == 4 && size_of::<S::$v>() == 64 {
+                    // SAFETY: vectors of 64 bytes are those of AVX-512, which is then there; the
+                    // caller vouches for `z`.
+                    return unsafe {
+                        avx512::$four_by_four(std::mem::transmute_copy(v), z, stride)
+                    };
+                }
+                for (i, v) in v.iter().enumerate() {
+                    for (j, &v) in v.iter().enumerate() {
+                        // SAFETY: the caller vouches for it.
+                        unsafe { *z.add(j * stride + i) = f64::from(simd.$sum(v)) };
+                    }
+                }
             }
             #[inline(always)]
             unsafe fn add_to<S: Simd>(_: S, v: Self::Vector<S>, to: *mut f64) {
@@ -183,7 +222,8 @@ lane!(
     splat_f32s,
     mask_load_ptr_f32s,
     mul_add_e_f32s,
-    reduce_sum_f32s
+    reduce_sum_f32s,
+    store_sums_f32
 );
 lane!(
     f64,
@@ -195,5 +235,82 @@ lane!(
     splat_f64s,
     mask_load_ptr_f64s,
     mul_add_e_f64s,
-    reduce_sum_f64s
+    reduce_sum_f64s,
+    store_sums_f64
 );
+
+/// Sixteen sums of lanes at a time: halves are added, quarters, and so on, as when one vector is
+/// added up, but of several vectors side by side.
+#[cfg(target_arch = "x86_64")]
+mod avx512 {
+    use std::arch::x86_64::*;
+
+    /// The sums of `v[4 i + j]` go to `z[j * stride + i]`.
+    ///
+    /// # Safety
+    /// The processor has AVX-512F, and `z` can be written there.
+    #[inline]
+    #[target_feature(enable = "avx512f")]
+    pub unsafe fn store_sums_f32(v: [__m512; 16], z: *mut f64, stride: usize) {
+        let halves = |a, b| {
+            let low = _mm512_shuffle_f32x4::<0b01_00_01_00>(a, b);
+            _mm512_add_ps(low, _mm512_shuffle_f32x4::<0b11_10_11_10>(a, b))
+        };
+        let quarters = |a, b| {
+            let low = _mm512_shuffle_f32x4::<0b10_00_10_00>(a, b);
+            _mm512_add_ps(low, _mm512_shuffle_f32x4::<0b11_01_11_01>(a, b))
+        };
+        let pairs = |a, b| {
+            let (a, b) = (_mm512_castps_pd(a), _mm512_castps_pd(b));
+            let (low, high) = (_mm512_unpacklo_pd(a, b), _mm512_unpackhi_pd(a, b));
+            _mm512_add_ps(_mm512_castpd_ps(low), _mm512_castpd_ps(high))
+        };
+        // Of vectors 4 i … 4 i + 3, each lane of 128 bits one: the sums of four of its lanes.
+        let row =
+            |i: usize| quarters(halves(v[4 * i], v[4 * i + 1]), halves(v[4 * i + 2], v[4 * i + 3]));
+        let (a, b) = (pairs(row(0), row(1)), pairs(row(2), row(3)));
+        let low = _mm512_shuffle_ps::<0b10_00_10_00>(a, b);
+        let sums = _mm512_add_ps(low, _mm512_shuffle_ps::<0b11_01_11_01>(a, b));
+        let two = _mm512_cvtps_pd(_mm512_castps512_ps256(sums));
+        let high = _mm256_castpd_ps(_mm512_extractf64x4_pd::<1>(_mm512_castps_pd(sums)));
+        for (j, two) in [two, _mm512_cvtps_pd(high)].into_iter().enumerate() {
+            // SAFETY: the caller vouches for it.
+            unsafe {
+                _mm256_storeu_pd(z.add(2 * j * stride), _mm512_castpd512_pd256(two));
+                let second = _mm512_extractf64x4_pd::<1>(two);
+                _mm256_storeu_pd(z.add((2 * j + 1) * stride), second);
+            }
+        }
+    }
+
+    /// The same for doubles.
+    ///
+    /// # Safety
+    /// The processor has AVX-512F, and `z` can be written there.
+    #[inline]
+    #[target_feature(enable = "avx512f")]
+    pub unsafe fn store_sums_f64(v: [__m512d; 16], z: *mut f64, stride: usize) {
+        let halves = |a, b| {
+            let low = _mm512_shuffle_f64x2::<0b01_00_01_00>(a, b);
+            _mm512_add_pd(low, _mm512_shuffle_f64x2::<0b11_10_11_10>(a, b))
+        };
+        let quarters = |a, b| {
+            let low = _mm512_shuffle_f64x2::<0b10_00_10_00>(a, b);
+            _mm512_add_pd(low, _mm512_shuffle_f64x2::<0b11_01_11_01>(a, b))
+        };
+        let row =
+            |i: usize| quarters(halves(v[4 * i], v[4 * i + 1]), halves(v[4 * i + 2], v[4 * i + 3]));
+        for i in [0, 2] {
+            let (a, b) = (row(i), row(i + 1));
+            let sums = _mm512_add_pd(_mm512_unpacklo_pd(a, b), _mm512_unpackhi_pd(a, b));
+            let (low, high) = (_mm512_castpd512_pd256(sums), _mm512_extractf64x4_pd::<1>(sums));
+            // SAFETY: the caller vouches for it.
+            unsafe {
+                _mm_storeu_pd(z.add(i), _mm256_castpd256_pd128(low));
+                _mm_storeu_pd(z.add(stride + i), _mm256_extractf128_pd::<1>(low));
+                _mm_storeu_pd(z.add(2 * stride + i), _mm256_castpd256_pd128(high));
+                _mm_storeu_pd(z.add(3 * stride + i), _mm256_extractf128_pd::<1>(high));
+            }
+        }
+    }
+}

@@ -8,7 +8,7 @@ use std::hint::black_box;
 use std::time::Instant;
 use upoe::engine::{Candidate, Engine, Memory};
 use upoe::expert::{Expert, Mixture, StudentT};
-use upoe_kernels::{Real, dispatch};
+use upoe_kernels::{Aligned, Real, dispatch};
 
 /// Seconds of `n` runs, after one that is not counted, in rising order.
 fn seconds(n: usize, mut f: impl FnMut()) -> Vec<f64> {
@@ -132,7 +132,7 @@ fn main() {
     for threads in [1, 2] {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
         pool.expect("threads").install(|| {
-            let read = bandwidth(&numbers::<f64>(n * cols), threads);
+            let read = bandwidth(&Aligned::from(numbers::<f64>(n * cols)), threads);
             let single = peak::<f32>(threads, f32::mul_add);
             let double = peak::<f64>(threads, f64::mul_add);
             println!(
