@@ -44,8 +44,7 @@ def machine(result):
 
 
 def pass_section(result):
-    limits = {limit["threads"]: limit for limit in result["limits"]}
-    first = result["limits"][0]
+    first = result["passes"][0]
     rows = []
     for p in result["passes"]:
         goal = ""
@@ -57,21 +56,15 @@ def pass_section(result):
         rows.append([
             p["precision"], p["expert"], p["k"], p["threads"],
             f"{1e3 * p['median']:.2f} ms ({1e3 * p['least']:.2f}–{1e3 * p['most']:.2f})",
-            f"{p['gb_s']:.1f} ({100 * p['of_bandwidth']:.0f} %)",
-            f"{p['gflop_s']:.1f} ({100 * p['of_peak']:.0f} %)", goal,
+            f"{p['gb_s']:.1f} of {p['read_gb_s']:.1f} ({100 * p['of_bandwidth']:.0f} %)",
+            f"{p['gflop_s']:.1f} of {p['peak_gflop_s']:.0f} ({100 * p['of_peak']:.0f} %)", goal,
         ])
-    limit_rows = [
-        [n, f"{v['read_gb_s']:.1f}", f"{v['peak_f32']:.0f}", f"{v['peak_f64']:.0f}"]
-        for n, v in limits.items()
-    ]
     return (
         f"One pass over {first['rows']:,} × {first['columns']} sphered rows for K directions: "
-        "projections, expert terms, gradients. What the machine can do was measured in the same "
-        "run: reading the rows from memory, and multiply-adds in registers (best of 40). Median "
-        f"(least–most) of {result['passes'][0]['runs']} runs at K = 1 and "
+        "projections, expert terms, gradients. What the machine can do is measured in turns with "
+        "it, a run of each: reading as many doubles from memory, and multiply-adds in registers. "
+        f"Medians (least–most) of {result['passes'][0]['runs']} runs at K = 1 and "
         f"{result['passes'][1]['runs']} at more.\n\n"
-        + table(["threads", "read, GB/s", "peak f32, GFLOP/s", "peak f64, GFLOP/s"], limit_rows)
-        + "\n"
         + table(["rows", "experts", "K", "threads", "time", "GB/s", "GFLOP/s", "goal"], rows)
         + "\nKernels by themselves: `cargo bench -p upoe-kernels`.\n"
     )

@@ -77,4 +77,4 @@ impl<T: Real> WithSimd for Copy<'_, T> {
 }
 
 /// How far a stream of rows asks for memory in advance, in bytes.
-pub(crate) const AHEAD: usize = 2048;
+pub(crate) const AHEAD: usize = 8192;

@@ -39,9 +39,21 @@ pub fn collect(lanes: &[Lanes], sums: &mut [f64]) {
 /// Copies up to [`CHUNK`] values into an array, zeros after them.
 #[inline(always)]
 pub fn load(z: &[f64]) -> [f64; CHUNK] {
+    if let Ok(full) = <&[f64; CHUNK]>::try_from(z) {
+        return *full;
+    }
     let mut out = [0.0; CHUNK];
     out[..z.len()].copy_from_slice(z);
     out
+}
+
+/// The opposite of [`load`].
+#[inline(always)]
+pub fn store(from: &[f64; CHUNK], to: &mut [f64]) {
+    match <&mut [f64; CHUNK]>::try_from(&mut *to) {
+        Ok(full) => *full = *from,
+        Err(_) => to.copy_from_slice(&from[..to.len()]),
+    }
 }
 
 /// The weights of chunk `i` with `n` projections: 1 each where there are none, 0 past the end.
@@ -49,6 +61,7 @@ pub fn load(z: &[f64]) -> [f64; CHUNK] {
 pub fn weights(weights: Option<&[f64]>, i: usize, n: usize) -> [f64; CHUNK] {
     match weights {
         Some(weights) => load(&weights[i * CHUNK..][..n]),
+        None if n == CHUNK => [1.0; CHUNK],
         None => std::array::from_fn(|k| if k < n { 1.0 } else { 0.0 }),
     }
 }

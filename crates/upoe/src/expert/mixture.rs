@@ -158,7 +158,7 @@ impl Term for Mixture {
                             score[i] += work.r[i] * factor * work.u[i] * work.w[i];
                         }
                     }
-                    scores.copy_from_slice(&score[..n]);
+                    lanes::store(&score, scores);
                     let weights = lanes::weights(weights, i, n);
                     let (both, own) = lanes.split_at_mut(2);
                     lanes::add(&weights, both, |i| [loss[i], score[i] * score[i]]);
