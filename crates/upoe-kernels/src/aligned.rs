@@ -64,3 +64,13 @@ fn huge_pages<T>(buffer: &[T]) {
     #[cfg(not(target_os = "linux"))]
     let _ = buffer;
 }
+
+/// Gives memory that is not in use back to the system: the C library would keep what large
+/// matrices leave behind.
+pub fn release_memory() {
+    #[cfg(all(target_os = "linux", target_env = "gnu"))]
+    // SAFETY: it touches nothing that is in use.
+    unsafe {
+        libc::malloc_trim(0)
+    };
+}

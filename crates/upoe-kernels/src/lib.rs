@@ -25,7 +25,7 @@ mod simd;
 mod tests;
 mod tree;
 
-pub use aligned::Aligned;
+pub use aligned::{Aligned, release_memory};
 pub use map::{map_sums, map_sums_ln};
 pub use math::{exp, ln, ln_1p};
 pub use moments::{affine, scatter};

@@ -86,7 +86,7 @@ impl Whitening {
         if rows.len() < rows.columns() {
             return Self::of_few(rows, dims);
         }
-        let (mut whitening, smallest) = Self::from_moments(&Moments::of(rows)?, dims)?;
+        let (mut whitening, smallest) = Self::from_moments(Moments::of(rows)?, dims)?;
         if smallest < ILL {
             whitening.refine(rows)?;
         }
@@ -95,18 +95,11 @@ impl Whitening {
 
     /// Sphering from moments alone, and the smallest kept eigenvalue of the correlation
     /// matrix relative to the largest, which says how many digits the moments could give.
-    pub fn from_moments(moments: &Moments, dims: Dims) -> Result<(Self, f64)> {
-        let covariance = moments.covariance();
-        let variances = (0..moments.mean.len()).map(|i| covariance[(i, i)]).collect();
-        let spectra = Spectra::new(moments.rows, moments.mean.clone(), variances, |scales| {
-            let scaled = |i: usize, j: usize| {
-                let ((a, s), (b, t)) = (scales[i], scales[j]);
-                covariance[(a, b)] / s / t
-            };
-            eigen(&Mat::from_fn(scales.len(), scales.len(), scaled))
-        })?;
-        let (mut whitening, smallest) =
-            spectra.whitening(dims, |matrix| &covariance * matrix.transpose())?;
+    pub fn from_moments(moments: Moments, dims: Dims) -> Result<(Self, f64)> {
+        let (rows, mean, covariance) = (moments.rows, moments.mean, moments.scatter);
+        let covariance = faer::Scale(1.0 / moments.weight) * covariance;
+        let variances = (0..mean.len()).map(|i| covariance[(i, i)]).collect();
+        let (mut whitening, smallest) = sphering(&covariance, rows, mean, variances, dims)?;
         // What rounding left undone, A C Aᵀ − I, is corrected once.
         let again = &whitening.matrix * &whitening.inverse;
         whitening.correct(&again)?;
@@ -129,30 +122,42 @@ impl Whitening {
         self.correct(&sphered.covariance())
     }
 
-    /// A ← E^(−½) A for E = ⟨xxᵀ⟩ close to the identity.
+    /// A ← E^(−½) A for E = ⟨xxᵀ⟩ close to the identity; each row's largest entry is made
+    /// positive.
     fn correct(&mut self, white: &Mat<f64>) -> Result<()> {
         let n = white.nrows();
-        let symmetric = Mat::from_fn(n, n, |i, j| 0.5 * (white[(i, j)] + white[(j, i)]));
-        let off = (0..n * n)
-            .map(|k| (symmetric[(k % n, k / n)] - f64::from(u8::from(k % n == k / n))).abs())
+        let one = |i: usize, j: usize| f64::from(u8::from(i == j));
+        let off = Mat::from_fn(n, n, |i, j| 0.5 * (white[(i, j)] + white[(j, i)]) - one(i, j));
+        let size = (0..n)
+            .map(|j| off.col(j).iter().map(|x| x.abs()).sum::<f64>())
             .fold(0.0, |a: f64, b| if b.is_nan() { b } else { a.max(b) });
-        if off < 1e-14 {
-            return Ok(());
+        if size < 1e-14 {
+            // Nothing to correct.
+        } else if size < 1e-5 {
+            // (I + δ)^p by its series.
+            let square = &off * &off;
+            let power = |a: f64, b: f64| {
+                Mat::from_fn(n, n, |i, j| one(i, j) + a * off[(i, j)] + b * square[(i, j)])
+            };
+            self.matrix = power(-0.5, 0.375) * &self.matrix;
+            self.inverse = &self.inverse * power(0.5, -0.125);
+            let trace: f64 = (0..n).map(|i| off[(i, i)] - 0.5 * square[(i, i)]).sum();
+            self.ln_det -= 0.5 * trace;
+        } else {
+            let (values, vectors) = eigen(&(&off + Mat::<f64>::identity(n, n)))?;
+            let power = |p: f64| {
+                let power = |k: usize| values[k].max(f64::EPSILON).powf(p);
+                let scaled = Mat::from_fn(n, n, |i, k| vectors[(i, k)] * power(k));
+                &scaled * vectors.transpose()
+            };
+            self.matrix = power(-0.5) * &self.matrix;
+            self.inverse = &self.inverse * power(0.5);
+            self.ln_det -= 0.5 * values.iter().map(|v| v.max(f64::EPSILON).ln()).sum::<f64>();
         }
-        let (values, vectors) = eigen(&symmetric)?;
-        let power = |p: f64| {
-            let scaled =
-                Mat::from_fn(n, n, |i, k| vectors[(i, k)] * values[k].max(f64::EPSILON).powf(p));
-            &scaled * vectors.transpose()
-        };
-        self.matrix = power(-0.5) * &self.matrix;
-        self.inverse = &self.inverse * power(0.5);
-        self.ln_det -= 0.5 * values.iter().map(|v| v.max(f64::EPSILON).ln()).sum::<f64>();
         for i in 0..n {
-            let largest = (0..self.matrix.ncols())
-                .map(|j| self.matrix[(i, j)])
-                .fold(0.0_f64, |a, b| if b.abs() > a.abs() { b } else { a });
-            if largest < 0.0 {
+            // Ties in size go to the first, so that rounding does not flip the sign.
+            let larger = |a: f64, b: &f64| if b.abs() > a.abs() * (1.0 + 1e-9) { *b } else { a };
+            if self.matrix.row(i).iter().fold(0.0, larger) < 0.0 {
                 self.matrix.row_mut(i).iter_mut().for_each(|x| *x = -*x);
                 self.inverse.col_mut(i).iter_mut().for_each(|x| *x = -*x);
             }
@@ -271,133 +276,143 @@ fn ln_volume(b: &Mat<f64>) -> f64 {
 /// Eigenvalues, falling, and vectors as columns.
 type Spectrum = (Vec<f64>, Mat<f64>);
 
-/// What sphering is chosen from: the spectra of the correlation, over the columns that vary, and
-/// of their covariance.
-struct Spectra {
+/// What knows the covariance C of a table.
+trait Covariance {
+    /// The eigenvalues of C over some columns, each over a scale.
+    fn eigenvalues(&self, scales: &[(usize, f64)]) -> Result<Vec<f64>>;
+    /// The same with vectors.
+    fn eigen(&self, scales: &[(usize, f64)]) -> Result<Spectrum>;
+    /// C Aᵀ.
+    fn inverse(&self, a: &Mat<f64>) -> Mat<f64>;
+}
+
+impl Covariance for Mat<f64> {
+    fn eigenvalues(&self, scales: &[(usize, f64)]) -> Result<Vec<f64>> {
+        eigenvalues(&scaled(self, scales))
+    }
+    fn eigen(&self, scales: &[(usize, f64)]) -> Result<Spectrum> {
+        eigen(&scaled(self, scales))
+    }
+    fn inverse(&self, a: &Mat<f64>) -> Mat<f64> {
+        self * a.transpose()
+    }
+}
+
+fn scaled(covariance: &Mat<f64>, scales: &[(usize, f64)]) -> Mat<f64> {
+    Mat::from_fn(scales.len(), scales.len(), |i, j| {
+        let ((a, s), (b, t)) = (scales[i], scales[j]);
+        covariance[(a, b)] / s / t
+    })
+}
+
+/// A for a table of so many rows, and the smallest kept eigenvalue of the correlation relative
+/// to the largest.
+fn sphering(
+    covariance: &impl Covariance,
     rows: usize,
     mean: Vec<f64>,
     variances: Vec<f64>,
-    deviations: Vec<f64>,
-    varies: Vec<usize>,
-    correlation: Spectrum,
-    covariance: Spectrum,
+    dims: Dims,
+) -> Result<(Whitening, f64)> {
+    match dims {
+        Dims::Count(0) => return invalid("dims", 0, "at least one dimension must be kept"),
+        Dims::Share(s) if !(s > 0.0 && s <= 1.0) => {
+            return invalid("dims", s, "a share of variance lies above 0 and at most at 1");
+        }
+        _ => {}
+    }
+    if rows < 2 {
+        return Err(Error::TooFewRows { rows, needed: 2 });
+    }
+    // A column is constant when its deviation is what rounding its mean could leave, or
+    // too small to be squared; `Moments::of` refuses those of the latter kind that vary.
+    let deviations: Vec<f64> = (variances.iter().map(|v| v.max(0.0).sqrt()))
+        .zip(&mean)
+        .map(|(s, m)| if s > 4.0 * f64::EPSILON * m.abs() && s > SMALLEST { s } else { 0.0 })
+        .collect();
+    let varies: Vec<usize> = (0..mean.len()).filter(|&i| deviations[i] > 0.0).collect();
+    if varies.is_empty() {
+        return Err(Error::NoVariance { columns: mean.len() });
+    }
+    let own: Vec<(usize, f64)> = varies.iter().map(|&i| (i, deviations[i])).collect();
+    let one: Vec<(usize, f64)> = varies.iter().map(|&i| (i, 1.0)).collect();
+
+    let columns = mean.len();
+    let correlation = covariance.eigenvalues(&own)?;
+    let tolerance = 64.0 * varies.len() as f64 * f64::EPSILON * correlation[0];
+    let rank = correlation.iter().take_while(|&&v| v > tolerance).count().min(rows - 1);
+    if rank == 0 {
+        return Err(Error::NoConvergence { what: "eigendecomposition" });
+    }
+    let smallest = correlation[rank - 1] / correlation[0];
+
+    let mut spectrum = covariance.eigenvalues(&one)?;
+    spectrum.truncate(rank);
+    let total: f64 = varies.iter().map(|&i| variances[i].max(0.0)).sum();
+    let kept = match dims {
+        Dims::All => rank,
+        Dims::Count(n) if n > rank => {
+            let rule = format!("the data have variance in {rank} dimension(s) only");
+            return invalid("dims", n, rule);
+        }
+        Dims::Count(n) => n,
+        Dims::Share(s) => {
+            let mut sum = 0.0;
+            let enough = s * total * (1.0 - 1e-12);
+            let n = spectrum.iter().take_while(|&&v| (sum < enough, sum += v).0).count();
+            n.clamp(1, rank)
+        }
+    };
+    let (low, high) =
+        own.iter().fold((f64::INFINITY, 0.0_f64), |(low, high), &(_, s)| (low.min(s), high.max(s)));
+    let lost = !(spectrum[rank - 1] * GRADED * GRADED > spectrum[0]);
+    // The subspace of degenerate rows is that of the correlation, which has given the rank.
+    let degenerate = rank < varies.len();
+    let graded = kept == rank && (high / low > GRADED || lost || degenerate);
+    let scales = if graded { own } else { one };
+    let (values, vectors) = covariance.eigen(&scales)?;
+    let mut matrix = Mat::zeros(kept, columns);
+    for (k, &(column, scale)) in scales.iter().enumerate() {
+        for i in 0..kept {
+            matrix[(i, column)] = vectors[(k, i)] / scale / values[i].sqrt();
+        }
+    }
+    let inverse = covariance.inverse(&matrix);
+    let ln_det = if graded && degenerate {
+        -ln_volume(&inverse)
+    } else {
+        -scales.iter().map(|(_, s)| s.ln()).sum::<f64>()
+            - 0.5 * values[..kept].iter().map(|v| v.ln()).sum::<f64>()
+    };
+    let kept_sum: f64 = spectrum[..kept].iter().sum();
+    let rest = if kept == columns {
+        Rest::Nothing
+    } else if kept == rank {
+        Rest::Degenerate
+    } else {
+        let dropped = total - kept_sum;
+        if !(dropped > 64.0 * columns as f64 * f64::EPSILON * total) {
+            let rule = "what is dropped cannot be told from rounding: rescale the columns";
+            return invalid("dims", kept, rule);
+        }
+        Rest::Noise { variance: dropped / (columns - kept) as f64 }
+    };
+    let kept_variance = (kept_sum / total).min(1.0);
+    let whitening =
+        Whitening { mean, matrix, inverse, ln_det, rank, kept_variance, rest, deviations };
+    Ok((whitening, smallest))
 }
 
-impl Spectra {
-    /// `spectrum` gives that of some columns, each over a scale.
-    fn new(
-        rows: usize,
-        mean: Vec<f64>,
-        variances: Vec<f64>,
-        spectrum: impl Fn(&[(usize, f64)]) -> Result<Spectrum>,
-    ) -> Result<Self> {
-        if rows < 2 {
-            return Err(Error::TooFewRows { rows, needed: 2 });
-        }
-        // A column is constant when its deviation is what rounding its mean could leave, or
-        // too small to be squared; `Moments::of` refuses those of the latter kind that vary.
-        let deviations: Vec<f64> = (variances.iter().map(|v| v.max(0.0).sqrt()))
-            .zip(&mean)
-            .map(|(s, m)| if s > 4.0 * f64::EPSILON * m.abs() && s > SMALLEST { s } else { 0.0 })
-            .collect();
-        let varies: Vec<usize> = (0..mean.len()).filter(|&i| deviations[i] > 0.0).collect();
-        if varies.is_empty() {
-            return Err(Error::NoVariance { columns: mean.len() });
-        }
-        let own: Vec<(usize, f64)> = varies.iter().map(|&i| (i, deviations[i])).collect();
-        let one: Vec<(usize, f64)> = varies.iter().map(|&i| (i, 1.0)).collect();
-        let (correlation, covariance) = (spectrum(&own)?, spectrum(&one)?);
-        Ok(Spectra { rows, mean, variances, deviations, varies, correlation, covariance })
-    }
-
-    /// A, its inverse C Aᵀ that `inverse` gives, and the smallest kept eigenvalue of the
-    /// correlation relative to the largest.
-    fn whitening(
-        self,
-        dims: Dims,
-        inverse: impl Fn(&Mat<f64>) -> Mat<f64>,
-    ) -> Result<(Whitening, f64)> {
-        match dims {
-            Dims::Count(0) => return invalid("dims", 0, "at least one dimension must be kept"),
-            Dims::Share(s) if !(s > 0.0 && s <= 1.0) => {
-                return invalid("dims", s, "a share of variance lies above 0 and at most at 1");
-            }
-            _ => {}
-        }
-        let Spectra { rows, mean, variances, deviations, varies, correlation, covariance } = self;
-        let ((values, vectors), mut spectrum) = (correlation, covariance);
-        let (columns, scale) = (mean.len(), |k: usize| deviations[varies[k]]);
-        let tolerance = 64.0 * varies.len() as f64 * f64::EPSILON * values[0];
-        let rank = values.iter().take_while(|&&v| v > tolerance).count().min(rows - 1);
-        if rank == 0 {
-            return Err(Error::NoConvergence { what: "eigendecomposition" });
-        }
-        let smallest = values[rank - 1] / values[0];
-
-        spectrum.0.truncate(rank);
-        let total: f64 = varies.iter().map(|&i| variances[i].max(0.0)).sum();
-        let kept = match dims {
-            Dims::All => rank,
-            Dims::Count(n) if n > rank => {
-                let rule = format!("the data have variance in {rank} dimension(s) only");
-                return invalid("dims", n, rule);
-            }
-            Dims::Count(n) => n,
-            Dims::Share(s) => {
-                let mut sum = 0.0;
-                let enough = s * total * (1.0 - 1e-12);
-                let n = spectrum.0.iter().take_while(|&&v| (sum < enough, sum += v).0).count();
-                n.clamp(1, rank)
-            }
-        };
-        let (low, high) = (0..varies.len())
-            .map(scale)
-            .fold((f64::INFINITY, 0.0_f64), |(low, high), s| (low.min(s), high.max(s)));
-        let rounding = 64.0 * columns as f64 * f64::EPSILON;
-        let lost = !(spectrum.0[rank - 1] * GRADED * GRADED > spectrum.0[0]);
-        // The subspace of degenerate rows is that of the correlation, which has given the rank.
-        let degenerate = rank < varies.len();
-        let graded = kept == rank && (high / low > GRADED || lost || degenerate);
-        let mut matrix = Mat::zeros(kept, columns);
-        for (k, &column) in varies.iter().enumerate() {
-            for i in 0..kept {
-                matrix[(i, column)] = if graded {
-                    vectors[(k, i)] / scale(k) / values[i].sqrt()
-                } else {
-                    spectrum.1[(k, i)] / spectrum.0[i].sqrt()
-                };
-            }
-        }
-        let inverse = inverse(&matrix);
-        let ln_det = if graded && !degenerate {
-            -(0..rank).map(|k| scale(k).ln()).sum::<f64>()
-                - 0.5 * values[..rank].iter().map(|v| v.ln()).sum::<f64>()
-        } else if graded {
-            -ln_volume(&inverse)
-        } else {
-            -0.5 * spectrum.0[..kept].iter().map(|v| v.ln()).sum::<f64>()
-        };
-        let kept_sum: f64 = spectrum.0[..kept].iter().sum();
-        let rest = if kept == columns {
-            Rest::Nothing
-        } else if kept == rank {
-            Rest::Degenerate
-        } else {
-            let dropped = total - kept_sum;
-            if !(dropped > rounding * total) {
-                let rule = "what is dropped cannot be told from rounding: rescale the columns";
-                return invalid("dims", kept, rule);
-            }
-            Rest::Noise { variance: dropped / (columns - kept) as f64 }
-        };
-        let kept_variance = (kept_sum / total).min(1.0);
-        let whitening =
-            Whitening { mean, matrix, inverse, ln_det, rank, kept_variance, rest, deviations };
-        Ok((whitening, smallest))
-    }
+/// Eigenvalues, falling.
+fn eigenvalues(symmetric: &Mat<f64>) -> Result<Vec<f64>> {
+    let mut values = symmetric
+        .self_adjoint_eigenvalues(Side::Lower)
+        .map_err(|_| Error::NoConvergence { what: "eigendecomposition" })?;
+    values.reverse();
+    Ok(values)
 }
 
-/// Eigenvalues, falling, and their vectors as columns, each with its largest entry positive.
+/// Eigenvalues, falling, and their vectors as columns.
 fn eigen(symmetric: &Mat<f64>) -> Result<Spectrum> {
     let found = symmetric
         .self_adjoint_eigen(Side::Lower)
@@ -405,21 +420,7 @@ fn eigen(symmetric: &Mat<f64>) -> Result<Spectrum> {
     let n = symmetric.nrows();
     let values = (0..n).map(|k| found.S()[n - 1 - k]).collect();
     let vectors = Mat::from_fn(n, n, |i, k| found.U()[(i, n - 1 - k)]);
-    Ok((values, signed(vectors)))
-}
-
-/// Each column with its largest entry positive.
-fn signed(mut vectors: Mat<f64>) -> Mat<f64> {
-    for k in 0..vectors.ncols() {
-        let largest = vectors.col(k).iter().fold(0.0_f64, |a, b| {
-            // Ties in size go to the first, so that rounding does not flip the sign.
-            if b.abs() > a.abs() * (1.0 + 1e-9) { *b } else { a }
-        });
-        if largest < 0.0 {
-            vectors.col_mut(k).iter_mut().for_each(|v| *v = -*v);
-        }
-    }
-    vectors
+    Ok((values, vectors))
 }
 
 pub(crate) fn dot(a: &[f64], b: &[f64]) -> f64 {

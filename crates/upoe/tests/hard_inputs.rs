@@ -261,7 +261,7 @@ fn fewer_rows_than_columns_are_sphered_as_from_moments() {
         let moments = upoe::Moments::of(&rows).unwrap();
         for dims in [Dims::All, Dims::Count(5), Dims::Share(0.6)] {
             let few = Whitening::fit(&rows, dims).unwrap();
-            let (many, _) = Whitening::from_moments(&moments, dims).unwrap();
+            let (many, _) = Whitening::from_moments(moments.clone(), dims).unwrap();
             assert!((few.ln_det - many.ln_det).abs() < 1e-9, "{} {}", few.ln_det, many.ln_det);
             assert_eq!((few.rank, few.dims(), few.columns()), (many.rank, many.dims(), 40));
             for (a, b) in [(&few.matrix, &many.matrix), (&few.inverse, &many.inverse)] {

@@ -257,7 +257,7 @@ impl Images {
         let moments = upoe::Moments::of(rows).map_err(failed)?;
         let mut list = Vec::new();
         for dims in [self.dims / 4, self.dims, (self.dims + SIDE * SIDE) / 2] {
-            let kept = upoe::Whitening::from_moments(&moments, Dims::Count(dims.max(1)));
+            let kept = upoe::Whitening::from_moments(moments.clone(), Dims::Count(dims.max(1)));
             let plain = Model::new(kept.map_err(failed)?.0, Vec::new(), Vec::new());
             let scores = plain.and_then(|plain| plain.score(&some)).map_err(failed)?;
             list.push((format!("PPCA, {dims} dimensions"), Estimate::of(&scores)));

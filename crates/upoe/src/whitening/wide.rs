@@ -1,7 +1,7 @@
 //! Sphering of fewer rows than columns, from the products of rows instead of columns: memory
 //! grows with rows × columns, never with columns².
 
-use super::{Dims, Spectra, Whitening, eigen, signed};
+use super::{Covariance, Dims, Spectrum, Whitening, eigen, eigenvalues, sphering};
 use crate::error::{Error, Result};
 use crate::moments;
 use crate::rows::Rows;
@@ -28,26 +28,42 @@ impl Whitening {
         let variances: Vec<f64> =
             (0..rows.columns()).map(|i| centred.row(i).iter().map(|c| c * c).sum()).collect();
         moments::check_spread(&variances, &mean, rows)?;
-        let spectra = Spectra::new(used.len(), mean, variances, |scales| {
-            let chosen = Mat::from_fn(scales.len(), used.len(), |k, row| {
-                centred[(scales[k].0, row)] / scales[k].1
-            });
-            dual(&chosen)
-        })?;
-        let inverse = |a: &Mat<f64>| &centred * (a * &centred).transpose();
-        let (mut whitening, _) = spectra.whitening(dims, inverse)?;
+        let (mut whitening, _) = sphering(&Centred(centred), used.len(), mean, variances, dims)?;
         whitening.refine(rows)?;
         Ok(whitening)
     }
 }
 
-/// Eigenvalues of Y Yᵀ that can be other than zero, falling, and their vectors, from YᵀY.
-fn dual(y: &Mat<f64>) -> Result<(Vec<f64>, Mat<f64>)> {
-    let (values, inner) = eigen(&(y.transpose() * y))?;
-    let mut vectors = y * inner;
-    for (k, value) in values.iter().enumerate() {
-        let length = value.max(f64::MIN_POSITIVE).sqrt();
-        vectors.col_mut(k).iter_mut().for_each(|v| *v /= length);
+/// Rows less their mean as columns: C is this times its transpose.
+struct Centred(Mat<f64>);
+
+impl Centred {
+    fn scaled(&self, scales: &[(usize, f64)]) -> Mat<f64> {
+        Mat::from_fn(scales.len(), self.0.ncols(), |k, row| {
+            self.0[(scales[k].0, row)] / scales[k].1
+        })
     }
-    Ok((values, signed(vectors)))
+}
+
+impl Covariance for Centred {
+    fn eigenvalues(&self, scales: &[(usize, f64)]) -> Result<Vec<f64>> {
+        let y = self.scaled(scales);
+        eigenvalues(&(y.transpose() * &y))
+    }
+
+    /// Those of Y Yᵀ that can be other than zero, from YᵀY.
+    fn eigen(&self, scales: &[(usize, f64)]) -> Result<Spectrum> {
+        let y = self.scaled(scales);
+        let (values, inner) = eigen(&(y.transpose() * &y))?;
+        let mut vectors = y * inner;
+        for (k, value) in values.iter().enumerate() {
+            let length = value.max(f64::MIN_POSITIVE).sqrt();
+            vectors.col_mut(k).iter_mut().for_each(|v| *v /= length);
+        }
+        Ok((values, vectors))
+    }
+
+    fn inverse(&self, a: &Mat<f64>) -> Mat<f64> {
+        &self.0 * (a * &self.0).transpose()
+    }
 }
