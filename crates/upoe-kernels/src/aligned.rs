@@ -53,12 +53,12 @@ impl<T> std::ops::DerefMut for Aligned<T> {
 fn huge_pages<T>(buffer: &[T]) {
     #[cfg(target_os = "linux")]
     if size_of_val(buffer) >= 8 << 20 {
-        let page = 4096;
+        let page = 2 << 20;
         let start = buffer.as_ptr().addr().next_multiple_of(page);
         let end = buffer.as_ptr_range().end.addr() / page * page;
         let at = buffer.as_ptr().with_addr(start).cast_mut().cast();
-        // SAFETY: advice on whole pages of a buffer of ours, which changes no content; that it is
-        // refused does not matter.
+        // SAFETY: advice on whole pages of a buffer of ours, which changes no content; should it be
+        // refused, nothing is lost.
         unsafe { libc::madvise(at, end - start, libc::MADV_HUGEPAGE) };
     }
     #[cfg(not(target_os = "linux"))]

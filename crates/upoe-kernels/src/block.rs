@@ -3,7 +3,7 @@
 use crate::{Real, aligned::Aligned, outer::padded, project::narrow, simd::prefetch};
 use pulp::{Arch, Simd, WithSimd};
 
-/// Rows in a block: at most about 128 kB, so that it stays in the second-level cache. A
+/// Rows in a block: at most about 256 kB, so that it stays in the second-level cache. A
 /// multiple of 16 that depends on the width of a row alone; not of 256, since columns a power
 /// of two apart would share a few lines of the cache.
 pub(crate) fn block_rows<T>(cols: usize) -> usize {

@@ -102,7 +102,7 @@ impl<T: Real> Dots<'_, '_, T> {
             let x = self.x.as_ptr().add(r * self.x_stride);
             let w = self.w.as_ptr().add(c * self.w_stride);
             // What to fetch meanwhile: when rows are read once and in order, what lies ahead;
-            // otherwise half of what comes next, the other half being for the outer products.
+            // otherwise a part of what comes next; the outer products ask for the others.
             let next = if R == 1 {
                 x.wrapping_byte_add(AHEAD)
             } else if c == 0 && self.next.len() >= self.cols {

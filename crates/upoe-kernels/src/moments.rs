@@ -102,7 +102,7 @@ pub(crate) fn scatter_on<T: Real>(
     (sums[cols * stride + cols], first, scatter)
 }
 
-/// Rows of a block: more than the pass takes, since each block goes through a whole matrix.
+/// Rows of a block: at least so many, since each block goes through a whole matrix.
 fn rows_at_once(cols: usize) -> usize {
     block_rows::<f64>(cols).max(128)
 }

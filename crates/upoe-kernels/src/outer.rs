@@ -88,6 +88,10 @@ impl<T: Real> Outer<'_, '_, T> {
             self.tile::<S, C, V, AHEAD, TAIL>(simd, c, d);
             c += C;
         }
+        while C > 4 && c + 4 <= self.count {
+            self.tile::<S, 4, V, AHEAD, TAIL>(simd, c, d);
+            c += 4;
+        }
         while c < self.count {
             self.tile::<S, 1, V, AHEAD, TAIL>(simd, c, d);
             c += 1;

@@ -2,6 +2,8 @@
 //! instruction set (AVX-512, AVX2 with FMA, NEON, or plain scalar code).
 
 use pulp::{Arch, MemMask, Simd, WithSimd};
+#[cfg(target_arch = "x86_64")]
+use std::any::TypeId;
 use std::sync::OnceLock;
 
 /// The best instruction set of this machine.
@@ -183,9 +185,9 @@ macro_rules! lane {
                 stride: usize,
             ) {
                 #[cfg(target_arch = "x86_64")]
-                if R == 4 && C == 4 && size_of::<S::$v>() == 64 {
-                    // SAFETY: vectors of 64 bytes are those of AVX-512, which is then there; the
-                    // caller vouches for `z`.
+                if R == 4 && C == 4 && TypeId::of::<S>() == TypeId::of::<pulp::x86::V4>() {
+                    // SAFETY: S stands for AVX-512, and `v` is sixteen of its vectors; the caller
+                    // vouches for `z`.
                     return unsafe {
                         avx512::$four_by_four(std::mem::transmute_copy(v), z, stride)
                     };

@@ -43,8 +43,9 @@ pub enum Rest {
 ///
 /// A = Λ^(−½) Uᵀ with the eigenvalues of the covariance falling and each row's largest entry
 /// positive. Where scales differ by more than 1e5, between columns or dimensions, the eigenvectors
-/// of the covariance cannot be had in double precision; then, if nothing is dropped, the
-/// eigenvectors of the correlation serve: another rotation of the same sphered rows.
+/// of the covariance cannot be had in double precision; then, if nothing is dropped, and where
+/// dimensions have no variance, the eigenvectors of the correlation serve: another rotation of the
+/// same sphered rows.
 #[derive(Clone, Debug)]
 pub struct Whitening {
     /// m, the training rows' mean: one entry a column.
@@ -128,9 +129,11 @@ impl Whitening {
         let n = white.nrows();
         let one = |i: usize, j: usize| f64::from(u8::from(i == j));
         let off = Mat::from_fn(n, n, |i, j| 0.5 * (white[(i, j)] + white[(j, i)]) - one(i, j));
-        let size = (0..n)
-            .map(|j| off.col(j).iter().map(|x| x.abs()).sum::<f64>())
-            .fold(0.0, |a: f64, b| if b.is_nan() { b } else { a.max(b) });
+        let sums = (0..n).map(|j| off.col(j).iter().map(|x| x.abs()).sum::<f64>());
+        let size = sums.fold(0.0, |a, b| if a >= b { a } else { b });
+        if !size.is_finite() {
+            return Err(Error::NoConvergence { what: "sphering" });
+        }
         if size < 1e-14 {
             // Nothing to correct.
         } else if size < 1e-5 {
@@ -237,10 +240,12 @@ impl Whitening {
     pub(crate) fn off(&self, row: &[f64], x: &[f64]) -> impl Iterator<Item = usize> {
         let degenerate = self.rest == Rest::Degenerate;
         let residual = if degenerate { self.residual(row, x) } else { Vec::new() };
-        // Rounding grows with the distance from the mean.
+        // Dimensions of up to 1e-7 deviations a column do not count, and rounding grows with the
+        // distance from the mean.
+        let tolerance = 1e-4 + 1e-6 * self.columns() as f64;
         let distance = 1.0 + x.iter().fold(0.0_f64, |a, x| a.max(x.abs()));
         residual.into_iter().enumerate().filter_map(move |(i, r)| {
-            let size = 1e-4 * self.deviations[i] + 1e-9 * self.mean[i].abs();
+            let size = tolerance * self.deviations[i] + 1e-9 * self.mean[i].abs();
             (!(r.abs() <= size * distance)).then_some(i)
         })
     }
@@ -340,7 +345,8 @@ fn sphering(
     let columns = mean.len();
     let correlation = covariance.eigenvalues(&own)?;
     let tolerance = 64.0 * varies.len() as f64 * f64::EPSILON * correlation[0];
-    let rank = correlation.iter().take_while(|&&v| v > tolerance).count().min(rows - 1);
+    let rank = correlation.iter().take_while(|&&v| v > tolerance).count();
+    let rank = rank.min(rows - 1).min(varies.len());
     if rank == 0 {
         return Err(Error::NoConvergence { what: "eigendecomposition" });
     }

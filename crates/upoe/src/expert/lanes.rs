@@ -6,7 +6,8 @@ pub const CHUNK: usize = 16;
 /// Eight running sums of one statistic.
 pub type Lanes = [f64; 8];
 
-/// Adds wᵢ · value(i) to the running sums, for K values at once and the i of a chunk.
+/// Adds wᵢ · value(i) to the running sums, for K values at once and the i of a chunk; `value` must
+/// be finite past the last projection, too.
 #[inline(always)]
 pub fn add<const K: usize>(
     w: &[f64; CHUNK],

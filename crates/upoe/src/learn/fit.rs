@@ -205,7 +205,9 @@ fn run<T: upoe_kernels::Real>(
         return Err(Error::Shape { what: "points on the path of a state", expected, got });
     }
     let weights = rows.weights().map(<[f64]>::to_vec);
-    upoe_kernels::release_memory();
+    if whitening.columns() > 256 {
+        upoe_kernels::release_memory();
+    }
     let train = Memory::<T>::new(whitening.sphere_as(rows), dims, weights)?;
     let held = match holdout {
         Some(rows) => {
