@@ -102,22 +102,21 @@ impl<T: Real> Dots<'_, '_, T> {
             let x = self.x.as_ptr().add(r * self.x_stride);
             let w = self.w.as_ptr().add(c * self.w_stride);
             // What to fetch meanwhile: when rows are read once and in order, what lies ahead;
-            // otherwise a part of what comes next; the outer products ask for the others.
-            let next = if R == 1 {
-                x.wrapping_byte_add(AHEAD)
-            } else if c == 0 && self.next.len() >= self.cols {
-                let (now, later) = self.next.split_at(self.cols);
+            // otherwise half of what comes next, evenly over the tiles, the other half being for
+            // the outer products.
+            let step = (R * C * lanes / (2 * self.count)).min(64 / size_of::<T>());
+            let (now, later) = self.next.split_at((full / lanes * step).min(self.next.len()));
+            let mut next = now.as_ptr();
+            if R > 1 {
                 self.next = later;
-                now.as_ptr()
-            } else {
-                x
-            };
+            }
             let mut d = 0;
             while d < full {
                 if R == 1 {
-                    prefetch(next.wrapping_add(d))
+                    prefetch(x.wrapping_add(d).wrapping_byte_add(AHEAD));
                 } else {
-                    prefetch_later(next.wrapping_add(d))
+                    prefetch_later(next);
+                    next = next.wrapping_add(step);
                 }
                 let mut xs = [zero; R];
                 for (i, xs) in xs.iter_mut().enumerate() {

@@ -147,7 +147,7 @@ impl Product {
             return sum;
         }
         let exponent: u64 = self.exponents.iter().sum();
-        across(self.mantissas.map(f64::ln)) + exponent as f64 * std::f64::consts::LN_2
+        self.mantissas.iter().product::<f64>().ln() + exponent as f64 * std::f64::consts::LN_2
     }
 }
 

@@ -117,12 +117,13 @@ impl<T: Real> Outer<'_, '_, T> {
         unsafe {
             let mut x = self.x.as_ptr().add(d);
             let s = self.s.as_ptr().add(c * self.s_stride);
-            // (A prefetch of an unmapped address is harmless, but slow.)
-            let line = 64 / size_of::<T>();
-            let ask = !AHEAD && self.next.len() >= self.rows * line;
-            let (mut next, step) = if ask { (self.next.as_ptr(), line) } else { (x, 0) };
+            // What to fetch meanwhile, evenly over the tiles. (A prefetch of an unmapped address is
+            // harmless, but slow.)
+            let step = (C * V * lanes / (2 * self.count)).min(64 / size_of::<T>());
+            let ask = !AHEAD && self.next.len() >= self.rows * step;
+            let (mut next, step) = if ask { (self.next.as_ptr(), step) } else { (x, 0) };
             if ask {
-                self.next = &self.next[self.rows * line..];
+                self.next = &self.next[self.rows * step..];
             }
             for r in 0..self.rows {
                 prefetch_later(next);
