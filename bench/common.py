@@ -61,13 +61,17 @@ def measure(task, runs=5, first=None):
     while not seconds or (len(seconds) < runs and max(seconds) < LONG):
         took, result = timed(task)
         seconds.append(took)
-    summary = {
+    return summary(seconds), result
+
+
+def summary(seconds):
+    """Median, least and most of some runs."""
+    return {
         "median": statistics.median(seconds),
         "least": min(seconds),
         "most": max(seconds),
         "runs": len(seconds),
     }
-    return summary, result
 
 
 @contextlib.contextmanager
