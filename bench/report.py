@@ -59,14 +59,21 @@ def pass_section(result):
             f"{p['gb_s']:.1f} of {p['read_gb_s']:.1f} ({100 * p['of_bandwidth']:.0f} %)",
             f"{p['gflop_s']:.1f} of {p['peak_gflop_s']:.0f} ({100 * p['of_peak']:.0f} %)", goal,
         ])
+    p = next(p for p in result["passes"] if (p["k"], p["precision"], p["threads"]) == (16, "f32", 2))
+    values = p["rows"] * p["columns"]
+    reading, adding = 4 * values / p["read_gb_s"] / 1e6, 4 * 16 * values / p["peak_gflop_s"] / 1e6
     return (
         f"One pass over {first['rows']:,} × {first['columns']} sphered rows for K directions: "
         "projections, expert terms, gradients. What the machine can do is measured in turns with "
         "it, a run of each: reading as many doubles from memory, and multiply-adds in registers. "
         f"Medians (least–most) of {result['passes'][0]['runs']} runs at K = 1 and "
-        f"{result['passes'][1]['runs']} at more.\n\n"
+        f"{result['passes'][1]['runs']} at more, of the one of three times in which multiply-adds were fastest: "
+        "others may share caches and memory unseen.\n\n"
         + table(["rows", "experts", "K", "threads", "time", "GB/s", "GFLOP/s", "goal"], rows)
-        + "\nKernels by themselves: `cargo bench -p upoe-kernels`.\n"
+        + f"\nAt K = 16 in single precision, both cores need {reading:.1f} ms to read the rows and {adding:.1f} ms for the "
+        f"multiply-adds at their peak; the goal allows {adding / 0.65:.1f} ms for both and for the experts' terms. A mixture "
+        "of two evaluates five logarithms and exponentials for each projection.\n"
+        "\nKernels by themselves: `cargo bench -p upoe-kernels`.\n"
     )
 
 
