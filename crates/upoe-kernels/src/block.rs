@@ -66,13 +66,33 @@ impl<T: Real> WithSimd for Copy<'_, T> {
         for (to, x) in rows {
             let full = self.cols - self.cols % lanes;
             for d in (0..full).step_by(lanes) {
-                prefetch(x.as_ptr().wrapping_add(d).wrapping_byte_add(AHEAD));
+                prefetch(x.as_ptr().wrapping_add(d).wrapping_byte_add(AHEAD), false);
                 // SAFETY: d + lanes ≤ cols, the length of `x`, and cols ≤ stride, that of
                 // `to`.
                 unsafe { T::store(simd, T::load(simd, x.as_ptr().add(d)), to.as_mut_ptr().add(d)) };
             }
             to[full..self.cols].copy_from_slice(&x[full..]);
         }
+    }
+}
+
+/// Takes off `next` what a tile of so many steps is to fetch meanwhile: where that starts, and how
+/// many elements a step goes on. Where too little is left it is `x`, which is there already: asking
+/// for an unmapped address is harmless, but slow.
+#[inline(always)]
+pub(crate) fn take<T>(
+    next: &mut &[T],
+    steps: usize,
+    step: usize,
+    x: *const T,
+) -> (*const T, usize) {
+    let step = step.min(64 / size_of::<T>());
+    match next.split_at_checked(steps * step) {
+        Some((now, later)) => {
+            *next = later;
+            (now.as_ptr(), step)
+        }
+        None => (x, 0),
     }
 }
 

@@ -3,7 +3,8 @@
 //! A tile of rows by directions is summed in registers, one vector for each product, along
 //! the columns. The order of summation does not depend on the tile, so neither do the bits.
 
-use crate::{Real, block::AHEAD, simd::prefetch, simd::prefetch_later};
+use crate::block::{AHEAD, take};
+use crate::{Real, simd::prefetch};
 use pulp::{Simd, WithSimd};
 
 /// Z (`count` rows of `z_stride`) = W (`count` × `cols`, `w_stride` apart, zero past
@@ -104,20 +105,15 @@ impl<T: Real> Dots<'_, '_, T> {
             // What to fetch meanwhile: when rows are read once and in order, what lies ahead;
             // otherwise half of what comes next, evenly over the tiles, the other half being for
             // the outer products.
-            let step = (R * C * lanes / (2 * self.count)).min(64 / size_of::<T>());
-            let (now, later) = self.next.split_at((full / lanes * step).min(self.next.len()));
-            let mut next = now.as_ptr();
-            if R > 1 {
-                self.next = later;
-            }
+            let (mut next, step) = if R == 1 {
+                (x.wrapping_byte_add(AHEAD), lanes)
+            } else {
+                take(&mut self.next, full / lanes, R * C * lanes / (2 * self.count), x)
+            };
             let mut d = 0;
             while d < full {
-                if R == 1 {
-                    prefetch(x.wrapping_add(d).wrapping_byte_add(AHEAD));
-                } else {
-                    prefetch_later(next);
-                    next = next.wrapping_add(step);
-                }
+                prefetch(next, R > 1);
+                next = next.wrapping_add(step);
                 let mut xs = [zero; R];
                 for (i, xs) in xs.iter_mut().enumerate() {
                     *xs = T::load(simd, x.add(i * self.x_stride + d));

@@ -5,7 +5,7 @@
 //! order, whatever tile it falls into: the bits do not depend on how many candidates
 //! there are.
 
-use crate::{Real, block, simd::prefetch, simd::prefetch_later};
+use crate::{Real, block, simd::prefetch};
 use pulp::{Simd, WithSimd};
 
 /// G (`count` rows, `g_stride` apart) += S (`count` × `rows`, `s_stride` apart) times X
@@ -117,21 +117,19 @@ impl<T: Real> Outer<'_, '_, T> {
         unsafe {
             let mut x = self.x.as_ptr().add(d);
             let s = self.s.as_ptr().add(c * self.s_stride);
-            // What to fetch meanwhile, evenly over the tiles. (A prefetch of an unmapped address is
-            // harmless, but slow.)
-            let step = (C * V * lanes / (2 * self.count)).min(64 / size_of::<T>());
-            let ask = !AHEAD && self.next.len() >= self.rows * step;
-            let (mut next, step) = if ask { (self.next.as_ptr(), step) } else { (x, 0) };
-            if ask {
-                self.next = &self.next[self.rows * step..];
-            }
+            // What to fetch meanwhile, evenly over the tiles.
+            let (mut next, step) = if AHEAD {
+                (x, 0)
+            } else {
+                block::take(&mut self.next, self.rows, C * V * lanes / (2 * self.count), x)
+            };
             for r in 0..self.rows {
-                prefetch_later(next);
+                prefetch(next, true);
                 next = next.wrapping_add(step);
                 let mut xs = [T::splat(simd, T::default()); V];
                 for (v, xs) in xs.iter_mut().enumerate() {
                     if AHEAD {
-                        prefetch(x.wrapping_add(v * lanes).wrapping_byte_add(block::AHEAD));
+                        prefetch(x.wrapping_add(v * lanes).wrapping_byte_add(block::AHEAD), false);
                     }
                     *xs = if TAIL {
                         T::load_first(simd, mask, x)

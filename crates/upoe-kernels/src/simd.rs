@@ -39,31 +39,24 @@ pub(crate) fn dispatch_on<R>(arch: Arch, f: impl FnMut() -> R) -> R {
     arch.dispatch(Call(f))
 }
 
-/// Asks for the cache line at `at` ahead of its use, where the processor can. Any address
-/// will do: this never faults.
+/// Asks for the cache line at `at` ahead of its use, where the processor can; if it is needed
+/// later, into the second-level cache. Any address will do: this never faults.
 #[inline(always)]
-pub(crate) fn prefetch<T>(at: *const T) {
+pub(crate) fn prefetch<T>(at: *const T, later: bool) {
     #[cfg(target_arch = "x86_64")]
     {
-        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        use std::arch::x86_64::{_MM_HINT_T0, _MM_HINT_T1, _mm_prefetch};
         // SAFETY: a prefetch reads nothing, and every x86-64 processor has it.
-        unsafe { _mm_prefetch::<_MM_HINT_T0>(at.cast()) }
+        unsafe {
+            if later {
+                _mm_prefetch::<_MM_HINT_T1>(at.cast());
+            } else {
+                _mm_prefetch::<_MM_HINT_T0>(at.cast());
+            }
+        }
     }
     #[cfg(not(target_arch = "x86_64"))]
-    let _ = at;
-}
-
-/// The same into the second-level cache, for what is needed later.
-#[inline(always)]
-pub(crate) fn prefetch_later<T>(at: *const T) {
-    #[cfg(target_arch = "x86_64")]
-    {
-        use std::arch::x86_64::{_MM_HINT_T1, _mm_prefetch};
-        // SAFETY: as above.
-        unsafe { _mm_prefetch::<_MM_HINT_T1>(at.cast()) }
-    }
-    #[cfg(not(target_arch = "x86_64"))]
-    let _ = at;
+    let _ = (at, later);
 }
 
 /// Every instruction set this machine has, the plain one included: what tests run through.

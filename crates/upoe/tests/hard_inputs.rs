@@ -283,6 +283,37 @@ fn fewer_rows_than_columns_are_sphered_as_from_moments() {
 }
 
 #[test]
+fn rows_next_to_a_degenerate_subspace_are_possible() {
+    // A dimension of next to no variance, beside columns on other scales.
+    let tables = [
+        [
+            [-0.001, -0.001, 0.0, 0.0],
+            [-0.001, -0.001, -0.001, 20.479],
+            [20.437, 20.303, 0.0, 0.0],
+            [0.0, 0.0, 0.0, 0.0],
+            [20.303, 20.303, -0.177, -0.001],
+        ],
+        [
+            [-19.247, 0.0, -0.001, -0.001],
+            [-0.001, -0.001, -0.001, -0.001],
+            [-0.001, -0.001, -0.001, -0.001],
+            [-0.001, -0.001, -0.001, -0.001],
+            [-0.213, -0.001, -0.001, -0.001],
+        ],
+    ];
+    for table in tables {
+        let rows = Rows::new(table.as_flattened(), 4).unwrap();
+        let whitening = Whitening::fit(&rows, Dims::All).unwrap();
+        assert_eq!(whitening.rest, Rest::Degenerate);
+        for row in &table {
+            assert!(whitening.ln_jacobian(row, &whitening.sphere_row(row)).is_finite(), "{row:?}");
+        }
+        let off = [table[0][0], table[0][1] + 0.1, table[0][2] + 0.1, table[0][3]];
+        assert_eq!(whitening.ln_jacobian(&off, &whitening.sphere_row(&off)), f64::NEG_INFINITY);
+    }
+}
+
+#[test]
 fn ties_end_at_a_bound_and_say_so() {
     // Half of the column is exactly zero.
     let values: Vec<f64> = normals(600, 6)
