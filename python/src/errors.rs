@@ -5,6 +5,7 @@ use pyo3::exceptions::{
 };
 use pyo3::{PyErr, PyResult};
 use upoe::Error;
+use upoe_file::FileError;
 
 /// The columns' names, where they have any.
 pub type Names<'a> = Option<&'a [String]>;
@@ -52,16 +53,15 @@ fn parameter(setting: &str) -> &str {
 }
 
 /// The exception of a file's error.
-pub fn of_file(error: upoe_io::Error) -> PyErr {
-    use upoe_io::Error as File;
+pub fn of_file(error: upoe_file::Error) -> PyErr {
     let text = error.to_string();
+    let upoe_file::Error::File(error) = error else { return PyValueError::new_err(text) };
     match error {
-        File::NotFound { .. } | File::NoDirectory { .. } => PyFileNotFoundError::new_err(text),
-        File::IsDirectory { .. } => PyIsADirectoryError::new_err(text),
-        File::Read { .. } | File::Write { .. } | File::DiskFull { .. } | File::Shrank { .. } => {
-            PyOSError::new_err(text)
+        FileError::NotFound { .. } | FileError::NoDirectory { .. } => {
+            PyFileNotFoundError::new_err(text)
         }
-        _ => PyValueError::new_err(text),
+        FileError::IsDirectory { .. } => PyIsADirectoryError::new_err(text),
+        _ => PyOSError::new_err(text),
     }
 }
 

@@ -9,7 +9,7 @@ use numpy::{PyArray1, PyArrayMethods, PyReadonlyArray1};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use upoe::{Event, Fit, Rest, Rows, Settings, State, fit_with};
-use upoe_io::{Likelihood, Training};
+use upoe_file::{Likelihood, Training};
 
 use crate::arrays::{Argument, Array, Held};
 use crate::errors::Names;

@@ -7,7 +7,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use rayon::prelude::*;
 use upoe::{Explanation, Fit, Model, Notice, Settings};
-use upoe_io::{Container, ModelFile, Training};
+use upoe_file::{Container, ModelFile, Training};
 
 use crate::arrays::{self, Argument, Array, Floats};
 use crate::errors::{self, Names};
@@ -42,7 +42,7 @@ impl PyModel {
         (self.0.names != generic(self.0.names.len())).then_some(&self.0.names)
     }
 
-    fn read(container: upoe_io::Result<Container>, file: &Path) -> PyResult<Self> {
+    fn read(container: upoe_file::Result<Container>, file: &Path) -> PyResult<Self> {
         let file = container.and_then(|c| ModelFile::from_container(&c, file));
         file.map(PyModel).map_err(errors::of_file)
     }

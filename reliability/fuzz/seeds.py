@@ -16,7 +16,7 @@ sys.path.insert(0, "reliability")
 from common import UPOE
 
 CORPUS = Path("reliability/fuzz/corpus")
-FIXTURES = Path("crates/upoe-io/tests/data")
+FIXTURES = Path("crates/upoe-table/tests/data")
 TABLES = {
     "plain": b"a,b,c\n1,2,1\n3,4.5,2\n-1e-300,1e300,1\n",
     "dirty": b"\xef\xbb\xbfid;x;y\r\n\"a;\n\"\"\";1;NA\r\nb;;2\r\n\r\nc;nan;3\r\n",

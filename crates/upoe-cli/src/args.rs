@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use serde::de::DeserializeOwned;
-use upoe_io::{Header, MissingCells, ModelFile, ReadOptions};
+use upoe_file::ModelFile;
+use upoe_table::{Header, MissingCells, ReadOptions};
 
 use crate::failure::Failure;
 
@@ -62,7 +63,7 @@ impl TableArgs {
     pub fn model(&self, path: &Path, output: Option<&Path>) -> Result<ModelFile, Failure> {
         refuse_overwriting(&[&self.data, path], output)?;
         let read = ModelFile::read(path);
-        if matches!(read, Err(upoe_io::Error::NotModel { .. }))
+        if matches!(read, Err(upoe_file::Error::NotModel { .. }))
             && ModelFile::read(&self.data).is_ok()
         {
             return Err(Failure::Message(format!(

@@ -6,7 +6,8 @@ use std::time::Instant;
 use clap::Args;
 use upoe::expert::{Expert, Family, Marginal};
 use upoe::{Rows, Settings, State, fit_with};
-use upoe_io::{ModelFile, ReadOptions, Table, TextColumn};
+use upoe_file::ModelFile;
+use upoe_table::{ReadOptions, Table, TextColumn};
 
 use crate::args::Common;
 use crate::charts::histogram;
@@ -62,7 +63,7 @@ impl Demo {
         self.common.start()?;
         let paths = ["crabs.csv", "crabs.upoe", "report.html"].map(|name| self.output.join(name));
         let [csv, model, page] = &paths;
-        upoe_io::check_writable(model)?;
+        upoe_table::check_writable(model)?;
         let table = crabs()?;
         let file = fit(&table).map_err(|error| from_core(error, &table))?;
         let rows = Rows::new(&table.data, COLUMNS.len()).map_err(|e| from_core(e, &table))?;
@@ -72,10 +73,10 @@ impl Demo {
         file.write(model)?;
         // Someone's own file of that name is not ours to replace.
         if !csv.exists() || std::fs::read(csv).is_ok_and(|found| found == CRABS) {
-            upoe_io::write_file(csv, CRABS)?;
+            upoe_table::write_file(csv, CRABS)?;
             wrote.insert(0, "crabs.csv");
         }
-        upoe_io::write_file(page, report::page(&file, &table, None)?.as_bytes())?;
+        upoe_table::write_file(page, report::page(&file, &table, None)?.as_bytes())?;
         wrote.push("report.html");
         if self.common.json {
             return print(&format!("{:#}\n", describe::json(&file)));

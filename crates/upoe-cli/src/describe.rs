@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 use upoe::expert::Marginal;
 use upoe::{Notice, Rest};
-use upoe_io::{Likelihood, ModelFile};
+use upoe_file::{Likelihood, ModelFile};
 use upoe_report::words;
 
 use crate::output::number;

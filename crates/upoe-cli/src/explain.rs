@@ -6,7 +6,7 @@ use clap::Args;
 use clap::builder::PossibleValuesParser;
 use rayon::prelude::*;
 use upoe::{Explanation, Rows};
-use upoe_io::ModelFile;
+use upoe_file::ModelFile;
 
 use crate::args::{Common, TableArgs};
 use crate::failure::{Failure, from_core};

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-use upoe_io::Table;
+use upoe_table::{FileError, Table};
 
 use crate::table::harmless;
 
@@ -44,11 +44,29 @@ impl Failure {
     }
 }
 
-impl From<upoe_io::Error> for Failure {
-    fn from(error: upoe_io::Error) -> Self {
+impl From<FileError> for Failure {
+    fn from(error: FileError) -> Self {
         match error {
-            upoe_io::Error::BrokenPipe => Failure::ClosedPipe,
-            upoe_io::Error::Interrupted => {
+            FileError::BrokenPipe => Failure::ClosedPipe,
+            error => Failure::Message(error.to_string()),
+        }
+    }
+}
+
+impl From<upoe_file::Error> for Failure {
+    fn from(error: upoe_file::Error) -> Self {
+        match error {
+            upoe_file::Error::File(error) => error.into(),
+            error => Failure::Message(error.to_string()),
+        }
+    }
+}
+
+impl From<upoe_table::Error> for Failure {
+    fn from(error: upoe_table::Error) -> Self {
+        match error {
+            upoe_table::Error::File(error) => error.into(),
+            upoe_table::Error::Interrupted => {
                 Failure::Interrupted(Some("interrupted while reading: nothing is written".into()))
             }
             error => Failure::Message(error.to_string()),

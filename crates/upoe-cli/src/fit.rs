@@ -3,7 +3,8 @@
 use std::time::Instant;
 
 use upoe::{Event, Fit, Model, Rest, Rows, Settings, StopReason, fit_with};
-use upoe_io::{Likelihood, ModelFile, Table, Training};
+use upoe_file::{Likelihood, ModelFile, Training};
+use upoe_table::Table;
 
 use crate::args::refuse_overwriting;
 use crate::describe;
@@ -35,7 +36,7 @@ pub fn run(args: &FitArgs) -> Result<(), Failure> {
         refuse_overwriting(&[&args.table.data], Some(path))?;
     }
     for path in args.output.iter().chain(&args.checkpoint) {
-        upoe_io::check_writable(path)?;
+        upoe_table::check_writable(path)?;
     }
     interrupt::listen();
     let progress = Progress::new(args.common.quiet);

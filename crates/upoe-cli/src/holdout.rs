@@ -1,6 +1,6 @@
 //! Which rows are held out.
 
-use upoe_io::Table;
+use upoe_table::Table;
 
 use crate::failure::Failure;
 
@@ -88,7 +88,7 @@ fn take(table: &mut Table, out: &[bool]) -> HeldOut {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use upoe_io::ReadOptions;
+    use upoe_table::ReadOptions;
 
     fn table(groups: bool) -> Table {
         let mut text = String::from("x,g\n");

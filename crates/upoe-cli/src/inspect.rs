@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use upoe_io::ModelFile;
+use upoe_file::ModelFile;
 
 use crate::args::Common;
 use crate::describe;

@@ -3,7 +3,8 @@
 use std::path::Path;
 
 use upoe::{Rows, Settings, State};
-use upoe_io::{Checkpoint, Table, fingerprint};
+use upoe_file::{Checkpoint, fingerprint};
+use upoe_table::Table;
 
 use crate::failure::Failure;
 use crate::fit_args::FitArgs;

@@ -53,7 +53,7 @@ impl Man {
         if let Some(directory) = &self.output {
             for (name, page) in std::iter::once(("", command)).chain(borrowed(&pages)) {
                 let name = if name.is_empty() { "upoe".into() } else { format!("upoe-{name}") };
-                upoe_io::write_file(directory.join(format!("{name}.1")), &render(page)?)?;
+                upoe_table::write_file(directory.join(format!("{name}.1")), &render(page)?)?;
             }
             return Ok(());
         }

@@ -5,7 +5,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Number, Value};
-use upoe_io::{TableWriter, TextColumn, is_missing};
+use upoe_table::{TableWriter, TextColumn, is_missing};
 
 use crate::failure::Failure;
 
@@ -56,7 +56,7 @@ pub fn number(x: f64) -> Value {
 pub fn check(path: Option<&Path>, json: bool) -> Result<(), Failure> {
     let Some(path) = path.filter(|path| path.as_os_str() != "-") else { return Ok(()) };
     if !json {
-        return Ok(upoe_io::check_table(path)?);
+        return Ok(upoe_table::check_table(path)?);
     }
     let extension = path.extension().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
     if !["", "json", "jsonl", "ndjson", "txt"].contains(&extension.as_str()) {
@@ -66,7 +66,7 @@ pub fn check(path: Option<&Path>, json: bool) -> Result<(), Failure> {
             path.display()
         )));
     }
-    Ok(upoe_io::check_writable(path)?)
+    Ok(upoe_table::check_writable(path)?)
 }
 
 /// Where JSON goes.
@@ -138,7 +138,7 @@ impl Output {
             Output::Table(writer) => Ok(writer.finish()?),
             Output::Json { to: JsonTarget::Stdout(mut out), .. } => Ok(out.flush()?),
             Output::Json { to: JsonTarget::File(path, bytes), .. } => {
-                Ok(upoe_io::write_file(path, &bytes)?)
+                Ok(upoe_table::write_file(path, &bytes)?)
             }
         }
     }

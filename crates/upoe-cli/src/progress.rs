@@ -7,7 +7,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
-use upoe_io::{ReadOptions, Table};
+use upoe_table::{ReadOptions, Table};
 
 use crate::failure::Failure;
 use crate::interrupt;

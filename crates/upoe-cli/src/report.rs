@@ -4,8 +4,9 @@ use std::path::PathBuf;
 
 use clap::Args;
 use serde_json::json;
-use upoe_io::{ModelFile, Table, TextColumn};
+use upoe_file::ModelFile;
 use upoe_report::{Cells, Estimate, Image, Input, Kept, Scores, Training, build, html};
+use upoe_table::{Table, TextColumn};
 
 use crate::args::{Common, TableArgs};
 use crate::failure::{Failure, from_core};
@@ -37,7 +38,7 @@ impl Report {
     pub fn run(&self) -> Result<(), Failure> {
         self.common.start()?;
         let file = self.table.model(&self.model, Some(&self.output))?;
-        upoe_io::check_writable(&self.output)?;
+        upoe_table::check_writable(&self.output)?;
         if let Some((height, width)) = self.image
             && height.checked_mul(width) != Some(file.names.len())
         {
@@ -50,7 +51,7 @@ impl Report {
         let progress = Progress::new(self.common.quiet);
         let table = progress.read(&self.table.data, &self.table.options_for(&file.names)?)?;
         let page = page(&file, &table, self.image)?;
-        upoe_io::write_file(&self.output, page.as_bytes())?;
+        upoe_table::write_file(&self.output, page.as_bytes())?;
         if self.common.json {
             let page = self.output.display().to_string();
             return print(&format!("{}\n", json!({ "page": page, "rows": table.rows })));
@@ -89,7 +90,7 @@ fn kept(column: &TextColumn) -> Kept {
 
 /// What the page says of the training.
 fn training(file: &ModelFile) -> Training {
-    let of = |l: &upoe_io::Likelihood| Scores {
+    let of = |l: &upoe_file::Likelihood| Scores {
         train: l.train.unwrap_or(f64::NAN),
         holdout: l.holdout.map(|mean| Estimate {
             mean,

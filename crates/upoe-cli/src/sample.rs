@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use upoe::Model;
-use upoe_io::ModelFile;
+use upoe_file::ModelFile;
 
 use crate::args::Common;
 use crate::failure::Failure;

@@ -6,7 +6,7 @@ use libfuzzer_sys::fuzz_target;
 use sha2::{Digest, Sha256};
 use std::fmt::Write;
 use std::path::Path;
-use upoe_io::{Checkpoint, Container, ModelFile};
+use upoe_file::{Checkpoint, Container, ModelFile};
 
 /// Where a file has its checksum, as the description of the format says.
 const CHECKSUM: std::ops::Range<usize> = 37..101;

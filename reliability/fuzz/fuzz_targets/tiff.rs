@@ -2,7 +2,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use upoe_io::GreyPicture;
+use upoe_table::GreyPicture;
 
 // Packed bytes become at most 64 each; a list of bytes becomes one of values of 32.
 fuzz_target!(|data: &[u8]| {

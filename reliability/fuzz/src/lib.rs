@@ -8,7 +8,7 @@ pub use memory::within;
 pub use normal::check_normalised;
 pub use numbers::{Matrix, experts, matrix, number};
 
-use upoe_io::{MissingCells, ReadOptions, Table};
+use upoe_table::{MissingCells, ReadOptions, Table};
 
 /// Reads a table from bytes whose first says how, in `fixed` bytes of memory and `factor` for
 /// each byte of the file.

@@ -11,7 +11,7 @@ use rayon::prelude::*;
 use serde_json::{Value, json};
 use upoe::expert::{Expert, Marginal};
 use upoe::{Fit, Recipe, Rows, Settings, fit};
-use upoe_io::Table;
+use upoe_table::Table;
 
 use super::marginals::{Borrowed, projections};
 use super::outlet::{Outlet, failed};

@@ -32,7 +32,7 @@ impl Outlet {
             let directory = directory.display();
             Failure::Message(format!("{directory}: the directory cannot be made ({error})"))
         })?;
-        upoe_io::check_writable(directory.join("results.json"))?;
+        upoe_table::check_writable(directory.join("results.json"))?;
         Ok(Outlet {
             directory: directory.to_owned(),
             json: common.json,
@@ -54,7 +54,7 @@ impl Outlet {
 
     /// Writes another file.
     pub fn write(&self, name: &str, bytes: &[u8]) -> Result<(), Failure> {
-        Ok(upoe_io::write_file(self.directory.join(name), bytes)?)
+        Ok(upoe_table::write_file(self.directory.join(name), bytes)?)
     }
 
     /// An error where Ctrl-C was pressed.

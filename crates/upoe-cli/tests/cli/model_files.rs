@@ -7,7 +7,7 @@ use crate::{Place, Run};
 #[test]
 fn a_round_trip_is_exact() {
     let place = Place::with_model();
-    let file = upoe_io::ModelFile::read(place.path("m.upoe")).unwrap();
+    let file = upoe_file::ModelFile::read(place.path("m.upoe")).unwrap();
     file.write(place.path("again.upoe")).unwrap();
     let bytes = |name: &str| std::fs::read(place.path(name)).unwrap();
     assert_eq!(bytes("m.upoe"), bytes("again.upoe"));
@@ -31,8 +31,8 @@ fn scores_after_loading_are_those_before() {
             };
             let fit = upoe::fit(&rows, &settings).unwrap();
             let before = fit.model.score(&rows).unwrap();
-            let likelihood = upoe_io::Likelihood::default();
-            let training = upoe_io::Training {
+            let likelihood = upoe_file::Likelihood::default();
+            let training = upoe_file::Training {
                 rows: 300,
                 weight: 300.0,
                 holdout_rows: 0,
@@ -43,9 +43,9 @@ fn scores_after_loading_are_those_before() {
                 version: "0".into(),
             };
             let place = Place::new();
-            let file = upoe_io::ModelFile::new(fit, names.clone(), settings, training);
+            let file = upoe_file::ModelFile::new(fit, names.clone(), settings, training);
             file.write(place.path("m.upoe")).unwrap();
-            let loaded = upoe_io::ModelFile::read(place.path("m.upoe")).unwrap();
+            let loaded = upoe_file::ModelFile::read(place.path("m.upoe")).unwrap();
             let after = loaded.model.score(&rows).unwrap();
             let bits = |v: Vec<f64>| v.into_iter().map(f64::to_bits).collect::<Vec<_>>();
             assert_eq!(bits(before), bits(after));
@@ -64,7 +64,7 @@ fn any_flipped_byte_is_found() {
         let mut altered = bytes.clone();
         altered[i] ^= 1 << (i % 8);
         let path = place.path("altered.upoe");
-        assert!(upoe_io::Container::from_bytes(&altered, &path).is_err(), "byte {i}");
+        assert!(upoe_file::Container::from_bytes(&altered, &path).is_err(), "byte {i}");
     }
     for i in (0..bytes.len()).step_by(bytes.len() / 16) {
         let mut altered = bytes.clone();

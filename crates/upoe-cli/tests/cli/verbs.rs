@@ -177,7 +177,7 @@ fn every_format_goes_out_and_comes_in() {
     let args = ["score", "m.upoe", "crabs.csv", "--keep", "sp", "-o", "scores.npy"];
     place.run(&args).failed(1, &["NPY holds numbers only"]);
     // MATLAB files have no names: a fit calls the columns c1, c2, …
-    let mat = concat!(env!("CARGO_MANIFEST_DIR"), "/../upoe-io/tests/data/plain.mat");
+    let mat = concat!(env!("CARGO_MANIFEST_DIR"), "/../upoe-table/tests/data/plain.mat");
     let run = place.run(&["fit", mat, "--json", "--experts", "0"]).ok();
     assert_eq!(run.json()["columns"][0], "c1");
 }

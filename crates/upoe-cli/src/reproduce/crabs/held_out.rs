@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use upoe::{Dims, Rows, Settings, Stop, fit};
-use upoe_io::Table;
+use upoe_table::Table;
 
 use super::super::outlet::failed;
 use super::super::peers::{Likelihood, Peers};

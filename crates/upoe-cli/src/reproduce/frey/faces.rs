@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use upoe_io::{ReadOptions, Table};
+use upoe_table::{FileError, ReadOptions, Table};
 
 use super::missing;
 use crate::failure::Failure;
@@ -31,7 +31,7 @@ impl Faces {
             None => path,
         };
         let table = match Table::read(file, &ReadOptions::default()) {
-            Err(upoe_io::Error::NotFound { .. }) => return Err(missing(path)),
+            Err(upoe_table::Error::File(FileError::NotFound { .. })) => return Err(missing(path)),
             table => table?,
         };
         let columns = table.names.len();

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use rand::RngExt;
 use upoe::random::{self, Use};
-use upoe_io::GreyPicture;
+use upoe_table::{FileError, GreyPicture};
 
 use super::missing;
 use crate::failure::Failure;
@@ -35,7 +35,7 @@ impl Pictures {
         let one = |number: usize| {
             let path = directory.join(format!("{number}.tiff"));
             let picture = match GreyPicture::read(&path) {
-                Err(upoe_io::Error::NotFound { .. }) => {
+                Err(upoe_table::Error::File(FileError::NotFound { .. })) => {
                     return Err(Failure::Message(format!(
                         "{}: no such file; all of 1.tiff … 13.tiff are needed, from \
                          www.cis.hut.fi/projects/ica/data/images",

@@ -2,8 +2,9 @@
 
 use std::path::Path;
 
+use proptest::prelude::*;
 use serde_json::json;
-use upoe_io::{Array, Container, Error};
+use upoe_file::{Array, Container, Error, FileError};
 
 fn container() -> Container {
     let array = |name: &str, shape: &[usize], values: &[f64]| Array {
@@ -97,9 +98,12 @@ fn foreign_files_are_told() {
     let error = read(&other).unwrap_err();
     assert!(error.to_string().contains("safetensors file of another program"), "{error}");
     let directory = tempfile::tempdir().unwrap();
-    assert!(matches!(Container::read(directory.path()), Err(Error::IsDirectory { .. })));
+    assert!(matches!(
+        Container::read(directory.path()),
+        Err(Error::File(FileError::IsDirectory { .. }))
+    ));
     let missing = Container::read(directory.path().join("m.upoe"));
-    assert!(matches!(missing, Err(Error::NotFound { .. })));
+    assert!(matches!(missing, Err(Error::File(FileError::NotFound { .. }))));
 }
 
 /// Replaces text of the same length and makes the checksum right again.
@@ -144,4 +148,11 @@ fn containers_that_cannot_be_read_back_are_not_written() {
     let mut short = container();
     short.arrays[2].shape = vec![7];
     assert!(matches!(short.to_bytes(), Err(Error::BadContainer { .. })));
+}
+
+proptest! {
+    #[test]
+    fn random_bytes_do_not_panic(bytes in proptest::collection::vec(any::<u8>(), 0..300)) {
+        prop_assert!(read(&bytes).is_err());
+    }
 }

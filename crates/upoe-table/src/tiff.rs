@@ -8,6 +8,7 @@ use ::tiff::ColorType;
 use ::tiff::decoder::{Decoder, DecodingResult, Limits};
 
 use crate::error::{Error, Result};
+use crate::file_error::FileError;
 
 /// A grey picture, row after row from the top.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -28,7 +29,7 @@ impl GreyPicture {
         let file = File::open(path).map_err(io)?;
         let found = file.metadata().map_err(io)?;
         if found.is_dir() {
-            return Err(Error::IsDirectory { file: path.to_owned() });
+            return Err(FileError::IsDirectory { file: path.to_owned() }.into());
         }
         GreyPicture::decode(path, BufReader::new(file), found.len())
     }
@@ -159,6 +160,6 @@ mod tests {
         let long = GreyPicture::from_bytes("a.tiff", &long).unwrap_err();
         assert!(long.to_string().contains("longer than the file"), "{long}");
         let missing = GreyPicture::read(folder.path().join("b.tiff"));
-        assert!(matches!(missing, Err(Error::NotFound { .. })));
+        assert!(matches!(missing, Err(Error::File(FileError::NotFound { .. }))));
     }
 }

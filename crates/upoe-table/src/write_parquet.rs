@@ -118,7 +118,7 @@ impl ParquetSink {
         self.flush(file)?;
         let inner = self.writer.into_inner().map_err(|error| parquet_error(file, error))?;
         let inner = inner.into_inner();
-        inner.map_err(|error| Error::write(file, error.into_error()))?.commit()
+        Ok(inner.map_err(|error| Error::write(file, error.into_error()))?.commit()?)
     }
 }
 

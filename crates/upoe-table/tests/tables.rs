@@ -4,7 +4,7 @@ use std::io::Write;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 
-use upoe_io::{Error, Header, MissingCells, Notice, ReadOptions, Table};
+use upoe_table::{Error, FileError, Header, MissingCells, Notice, ReadOptions, Table};
 
 fn csv(text: &str) -> Result<Table, Error> {
     csv_with(text, &ReadOptions::default())
@@ -192,10 +192,14 @@ fn missing_files_and_directories() {
     let options = ReadOptions::default();
     fails!(
         Table::read(directory.path().join("no.csv"), &options),
-        Error::NotFound { .. },
+        Error::File(FileError::NotFound { .. }),
         "no.csv"
     );
-    fails!(Table::read(directory.path(), &options), Error::IsDirectory { .. }, "directory");
+    fails!(
+        Table::read(directory.path(), &options),
+        Error::File(FileError::IsDirectory { .. }),
+        "directory"
+    );
 }
 
 #[test]

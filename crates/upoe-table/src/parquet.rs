@@ -11,6 +11,7 @@ use ::parquet::errors::{ParquetError, Result as ParquetResult};
 use ::parquet::file::metadata::{ParquetMetaData, ParquetMetaDataReader, RowGroupMetaData};
 use ::parquet::file::reader::ChunkReader;
 use ::parquet::schema::types::ColumnDescriptor;
+use bytes::Bytes;
 use half::f16;
 
 use crate::builder::Builder;
@@ -38,7 +39,9 @@ pub(crate) fn read(
     // panics, the file is at fault all the same.
     let outcome = catch_unwind(AssertUnwindSafe(|| match input.stream {
         Bytestream::File(stream) => read_groups(stream, &file, length, options, &mut progress),
-        Bytestream::Memory(bytes) => read_groups(bytes, &file, length, options, &mut progress),
+        Bytestream::Memory(bytes) => {
+            read_groups(Bytes::from(bytes), &file, length, options, &mut progress)
+        }
         Bytestream::Pipe(_) => Err(Error::NeedsFile { file: file.clone(), format: "Parquet" }),
     }));
     outcome.unwrap_or_else(|_| {

@@ -9,6 +9,7 @@ use flate2::write::GzEncoder;
 use crate::atomic::AtomicFile;
 use crate::error::{Error, Result};
 use crate::text::TextColumn;
+#[cfg(feature = "parquet")]
 use crate::write_parquet::ParquetSink;
 
 /// A table being written: text columns first, then numbers.
@@ -24,8 +25,16 @@ pub struct TableWriter {
 }
 
 enum Sink {
-    Text { writer: TextWriter, separator: u8, line: Vec<u8> },
-    Npy { writer: BufWriter<AtomicFile>, rows: u64 },
+    Text {
+        writer: TextWriter,
+        separator: u8,
+        line: Vec<u8>,
+    },
+    Npy {
+        writer: BufWriter<AtomicFile>,
+        rows: u64,
+    },
+    #[cfg(feature = "parquet")]
     Parquet(Box<ParquetSink>),
 }
 
@@ -59,7 +68,7 @@ impl Format {
 /// Whether a table can be written there: an extension that is known, a directory that exists.
 pub fn check_table(path: impl AsRef<Path>) -> Result<()> {
     Format::of(path.as_ref())?;
-    crate::atomic::check_writable(path)
+    Ok(crate::atomic::check_writable(path)?)
 }
 
 enum TextWriter {
@@ -103,6 +112,9 @@ impl TableWriter {
                 writer.write_all(&npy_header(0, columns)).map_err(failed)?;
                 Sink::Npy { writer, rows: 0 }
             }
+            #[cfg(not(feature = "parquet"))]
+            Format::Parquet => return Err(Error::Unsupported { file, format: "Parquet" }),
+            #[cfg(feature = "parquet")]
             Format::Parquet => Sink::Parquet(Box::new(ParquetSink::create(path, kept, names)?)),
             Format::Text { separator, gzip } => {
                 let writer = BufWriter::with_capacity(1 << 16, AtomicFile::create(path)?);
@@ -171,6 +183,7 @@ impl TableWriter {
                 *written += rows.len() as u64;
                 Ok(())
             }
+            #[cfg(feature = "parquet")]
             Sink::Parquet(sink) => sink.write_rows(file, kept, rows, numbers),
         }
     }
@@ -186,15 +199,16 @@ impl TableWriter {
             Sink::Text { writer: TextWriter::Stream(mut writer), .. } => {
                 writer.flush().map_err(failed)
             }
-            Sink::Text { writer: TextWriter::File(writer), .. } => unbuffer(writer)?.commit(),
+            Sink::Text { writer: TextWriter::File(writer), .. } => Ok(unbuffer(writer)?.commit()?),
             Sink::Text { writer: TextWriter::Gzip(writer), .. } => {
-                unbuffer(writer.finish().map_err(failed)?)?.commit()
+                Ok(unbuffer(writer.finish().map_err(failed)?)?.commit()?)
             }
             Sink::Npy { mut writer, rows } => {
                 writer.seek(SeekFrom::Start(0)).map_err(failed)?;
                 writer.write_all(&npy_header(rows, self.columns)).map_err(failed)?;
-                unbuffer(writer)?.commit()
+                Ok(unbuffer(writer)?.commit()?)
             }
+            #[cfg(feature = "parquet")]
             Sink::Parquet(sink) => sink.finish(file),
         }
     }

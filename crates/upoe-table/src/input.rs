@@ -7,10 +7,10 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-use bytes::Bytes;
 use flate2::read::MultiGzDecoder;
 
 use crate::error::{Error, Result};
+use crate::file_error::FileError;
 
 /// Hears how far reading is: bytes done, bytes in all where known, rows so far. Ends the
 /// reading with [`Error::Interrupted`] by answering `Break`.
@@ -45,7 +45,7 @@ pub(crate) enum Format {
 /// Where bytes come from.
 pub(crate) enum Bytestream {
     File(File),
-    Memory(Bytes),
+    Memory(Vec<u8>),
     Pipe(Box<dyn Read>),
 }
 
@@ -79,7 +79,7 @@ impl Input {
         let mut file = File::open(path).map_err(|error| Error::read(path, error))?;
         let metadata = file.metadata().map_err(|error| Error::read(path, error))?;
         if metadata.is_dir() {
-            return Err(Error::IsDirectory { file: path.to_owned() });
+            return Err(FileError::IsDirectory { file: path.to_owned() }.into());
         }
         if !metadata.is_file() {
             let format = format_of(path, &[], false);
@@ -94,8 +94,7 @@ impl Input {
 
     /// A table in memory.
     pub fn memory(name: &Path, bytes: Vec<u8>) -> Result<Input> {
-        let bytes = Bytes::from(bytes);
-        let start = bytes.slice(..bytes.len().min(HEAD));
+        let start = bytes[..bytes.len().min(HEAD)].to_vec();
         let length = bytes.len() as u64;
         Input::known(name, &start, Bytestream::Memory(bytes), length)
     }
@@ -124,6 +123,7 @@ impl Input {
     }
 
     /// Whether the bytes can be read in any order.
+    #[cfg(any(feature = "mat", feature = "parquet"))]
     pub fn is_random_access(&self) -> bool {
         !self.gzip && !matches!(self.stream, Bytestream::Pipe(_))
     }

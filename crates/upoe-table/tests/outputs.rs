@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 use std::path::Path;
 
-use upoe_io::{Error, ReadOptions, Table, TableWriter, TextColumn};
+use upoe_table::{Error, FileError, ReadOptions, Table, TableWriter, TextColumn};
 
 fn strings(names: &[&str]) -> Vec<String> {
     names.iter().map(|name| name.to_string()).collect()
@@ -80,7 +80,7 @@ fn a_missing_directory_is_named() {
     for name in ["no/t.csv", "no/t.npy", "no/t.parquet"] {
         let error =
             TableWriter::create(Some(Path::new(name)), &[], &strings(&["x"])).err().unwrap();
-        assert!(matches!(error, Error::NoDirectory { .. }), "{error:?}");
+        assert!(matches!(error, Error::File(FileError::NoDirectory { .. })), "{error:?}");
         assert!(error.to_string().contains("directory no does not exist"), "{error}");
     }
 }
@@ -95,7 +95,7 @@ fn a_full_device_is_told_and_stays_a_device() {
         writer.finish()
     };
     let error = write().unwrap_err();
-    assert!(matches!(error, Error::DiskFull { .. }), "{error:?}");
+    assert!(matches!(error, Error::File(FileError::DiskFull { .. })), "{error:?}");
     assert!(!std::fs::metadata("/dev/full").unwrap().is_file());
 }
 
@@ -114,5 +114,5 @@ impl Write for Closed {
 fn a_broken_pipe_is_an_error_of_its_own() {
     let mut writer = TableWriter::csv(Box::new(Closed), "pipe", &[], &strings(&["x"])).unwrap();
     writer.write_rows(&[], 0..1, &[1.0]).unwrap();
-    assert!(matches!(writer.finish(), Err(Error::BrokenPipe)));
+    assert!(matches!(writer.finish(), Err(Error::File(FileError::BrokenPipe))));
 }

@@ -1,8 +1,10 @@
-//! Everything that can go wrong with a file, with the place and the remedy.
+//! Everything that can go wrong with a table, with the place and the remedy.
 
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
+
+use crate::file_error::FileError;
 
 /// A result of this crate.
 pub type Result<T> = std::result::Result<T, Error>;
@@ -111,18 +113,15 @@ fn list<T: fmt::Display>(items: &[T]) -> String {
     shown.join(", ") + &rest
 }
 
-/// What went wrong with a table or a model file.
+/// What went wrong with a table.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 #[allow(missing_docs)] // the fields say what they are: file, place, column, text
 pub enum Error {
-    // Opening and reading
-    #[error("{}: no such file; check the path", file.display())]
-    NotFound { file: PathBuf },
-    #[error("{}: is a directory; name a file in it", file.display())]
-    IsDirectory { file: PathBuf },
-    #[error("{}: cannot be read: {source}", file.display())]
-    Read { file: PathBuf, source: io::Error },
+    #[error(transparent)]
+    File(#[from] FileError),
+
+    // Reading
     #[error("{}: cut short: {missing}; copy or download the file again", file.display())]
     Truncated { file: PathBuf, missing: String },
     #[error("{}: changed while it was read ({read} of {length} bytes came); read it again when nothing writes to it", file.display())]
@@ -191,6 +190,8 @@ pub enum Error {
     NotTwoDimensional { file: PathBuf, dimensions: usize },
     #[error("{}: not a whole Parquet file: {reason}; write it again", file.display())]
     BadParquet { file: PathBuf, reason: String },
+    #[error("{}: {format} files are not supported by this program; save the table as CSV or NPY", file.display())]
+    Unsupported { file: PathBuf, format: &'static str },
     #[error("{}: {format} cannot be read from a pipe or compressed; give the plain file", file.display())]
     NeedsFile { file: PathBuf, format: &'static str },
     #[error("{}: not a MATLAB v5 file: {reason}; save it with `save -v7`", file.display())]
@@ -203,71 +204,33 @@ pub enum Error {
     NoMatrix { file: PathBuf, wanted: Option<WantedColumn>, names: Vec<String> },
 
     // Writing
-    #[error("{}: cannot be written: {source}", file.display())]
-    Write { file: PathBuf, source: io::Error },
-    #[error("{}: the directory {} does not exist; create it first", file.display(), directory.display())]
-    NoDirectory { file: PathBuf, directory: PathBuf },
-    #[error("{}: no space left on the device; nothing was kept under that name", file.display())]
-    DiskFull { file: PathBuf },
-    #[error("the reader of the output closed it")]
-    BrokenPipe,
     #[error("{}: NPY holds numbers only, so the columns to keep ({}) cannot go there; write CSV or Parquet", file.display(), list(kept))]
     TextInNpy { file: PathBuf, kept: Vec<String> },
     #[error("{}: tables are not written as `.{extension}`; take .csv, .tsv, .txt (also .csv.gz), .parquet or .npy, or .json with `--json`", file.display())]
     UnknownFormat { file: PathBuf, extension: String },
     #[error("rows to write do not fit the columns: {what}")]
     RowShape { what: &'static str },
-
-    // Model files
-    #[error("{}: not a upoe model: {reason}", file.display())]
-    NotModel { file: PathBuf, reason: &'static str },
-    #[error("{}: the model file is cut short ({found} of {expected} bytes); copy it again", file.display())]
-    ModelTruncated { file: PathBuf, found: u64, expected: u64 },
-    #[error("{}: the model file was altered after it was written (its checksum does not match); take an intact copy, or fit again", file.display())]
-    ModelAltered { file: PathBuf },
-    #[error("{}: written by {writer} in format {version}, and this program reads up to format {supported}; upgrade upoe", file.display())]
-    ModelNewer { file: PathBuf, writer: String, version: u64, supported: u64 },
-    #[error("{}: not a upoe checkpoint: {reason}", file.display())]
-    NotCheckpoint { file: PathBuf, reason: &'static str },
-    #[error("{}: the checkpoint belongs to other data (other rows, columns or rows held out); resume with the data it was made from, or delete it to begin anew", file.display())]
-    OtherData { file: PathBuf },
-    #[error("{}: the checkpoint belongs to a fit with other settings ({setting} was {was} and is {is} now); resume with the settings it was made with, or delete it to begin anew", file.display())]
-    OtherSettings { file: PathBuf, setting: String, was: String, is: String },
-    #[error("the model cannot be written: {reason}")]
-    BadContainer { reason: &'static str },
 }
 
 impl Error {
     /// The error of opening or reading `file`.
     pub(crate) fn read(file: &Path, source: io::Error) -> Self {
-        let file = file.to_owned();
         match source.kind() {
-            io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => Error::NotFound { file },
-            io::ErrorKind::IsADirectory => Error::IsDirectory { file },
-            io::ErrorKind::UnexpectedEof => {
-                Error::Truncated { file, missing: "it ends in the middle of its data".into() }
-            }
+            io::ErrorKind::UnexpectedEof => Error::Truncated {
+                file: file.to_owned(),
+                missing: "it ends in the middle of its data".into(),
+            },
             io::ErrorKind::InvalidInput | io::ErrorKind::InvalidData => Error::Truncated {
-                file,
+                file: file.to_owned(),
                 missing: format!("its compressed data is broken ({source})"),
             },
-            _ => Error::Read { file, source },
+            _ => FileError::read(file, source).into(),
         }
     }
 
-    /// The error of creating or writing `file`.
+    /// The error of writing `file`.
     pub(crate) fn write(file: &Path, source: io::Error) -> Self {
-        let file = file.to_owned();
-        match source.kind() {
-            io::ErrorKind::BrokenPipe => Error::BrokenPipe,
-            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => Error::DiskFull { file },
-            io::ErrorKind::IsADirectory => Error::IsDirectory { file },
-            io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => {
-                let directory = file.parent().map(Path::to_owned).unwrap_or_default();
-                Error::NoDirectory { file, directory }
-            }
-            _ => Error::Write { file, source },
-        }
+        FileError::write(file, source).into()
     }
 }
 

@@ -5,9 +5,9 @@ use std::ops::ControlFlow;
 use std::path::Path;
 use std::time::Instant;
 
-use upoe_io::{ReadOptions, Table, TableWriter};
+use upoe_table::{ReadOptions, Table, TableWriter};
 
-fn main() -> Result<(), upoe_io::Error> {
+fn main() -> Result<(), upoe_table::Error> {
     let mut arguments = std::env::args().skip(1);
     let Some(path) = arguments.next() else {
         eprintln!("usage: read FILE [COPY]");

@@ -1,7 +1,7 @@
 //! No bytes make a reader panic, or ask for much more memory than there are bytes.
 
 use proptest::prelude::*;
-use upoe_io::{Container, MissingCells, ReadOptions, Table};
+use upoe_table::{MissingCells, ReadOptions, Table};
 
 fn fixtures() -> Vec<(String, Vec<u8>)> {
     let data = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data");
@@ -34,8 +34,7 @@ proptest! {
         bytes in proptest::collection::vec(any::<u8>(), 0..300),
         name in "t\\.(csv|tsv|npy|mat|parquet|txt)",
     ) {
-        read(&name, bytes.clone());
-        let _ = Container::from_bytes(&bytes, name.as_ref());
+        read(&name, bytes);
     }
 
     #[test]

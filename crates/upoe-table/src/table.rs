@@ -5,9 +5,13 @@ use std::path::{Path, PathBuf};
 
 use crate::error::{Error, Result};
 use crate::input::{Format, Input, Progress};
+#[cfg(feature = "mat")]
+use crate::mat;
+#[cfg(feature = "parquet")]
+use crate::parquet;
 use crate::select::{ReadOptions, match_columns};
 use crate::text::TextColumn;
-use crate::{csv, mat, npy, parquet};
+use crate::{csv, npy};
 
 /// Something the user should know, though the table could be read.
 #[derive(Debug, Clone, PartialEq)]
@@ -135,6 +139,7 @@ impl Table {
         Table::from_input(input, None, options, &mut |_, _, _| std::ops::ControlFlow::Continue(()))
     }
 
+    #[cfg_attr(not(feature = "mat"), allow(unused_variables))]
     fn from_input(
         input: Input,
         variable: Option<&str>,
@@ -144,8 +149,14 @@ impl Table {
         match input.format {
             Format::Text { tabs } => csv::read(input, tabs, options, progress),
             Format::Npy => npy::read(input, options, progress),
+            #[cfg(feature = "parquet")]
             Format::Parquet => parquet::read(input, options, progress),
+            #[cfg(feature = "mat")]
             Format::Mat => mat::read(input, variable, options, progress),
+            #[cfg(not(feature = "parquet"))]
+            Format::Parquet => Err(Error::Unsupported { file: input.file, format: "Parquet" }),
+            #[cfg(not(feature = "mat"))]
+            Format::Mat => Err(Error::Unsupported { file: input.file, format: "MAT" }),
         }
     }
 

@@ -14,13 +14,12 @@
 //! damage can be told from a foreign file.
 
 use std::fmt::Write as _;
-use std::io::Write as _;
 use std::path::Path;
 
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
+use upoe_table::{FileError, write_file};
 
-use crate::atomic::AtomicFile;
 use crate::error::{Error, Result};
 
 /// The newest version of the format, which is the one written.
@@ -67,20 +66,16 @@ impl Container {
 
     /// Writes the file; it appears under its name whole or not at all.
     pub fn write(&self, path: impl AsRef<Path>) -> Result<()> {
-        let path = path.as_ref();
-        let bytes = self.to_bytes()?;
-        let mut file = AtomicFile::create(path)?;
-        file.write_all(&bytes).map_err(|error| Error::write(path, error))?;
-        file.commit()
+        Ok(write_file(path, &self.to_bytes()?)?)
     }
 
     /// Reads a file, after checking that it is whole and unaltered.
     pub fn read(path: impl AsRef<Path>) -> Result<Container> {
         let path = path.as_ref();
         if path.is_dir() {
-            return Err(Error::IsDirectory { file: path.to_owned() });
+            return Err(FileError::IsDirectory { file: path.to_owned() }.into());
         }
-        let bytes = std::fs::read(path).map_err(|error| Error::read(path, error))?;
+        let bytes = std::fs::read(path).map_err(|error| FileError::read(path, error))?;
         Container::from_bytes(&bytes, path)
     }
 

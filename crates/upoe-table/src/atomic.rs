@@ -5,13 +5,15 @@ use std::io::{self, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::error::{Error, Result};
+use crate::file_error::FileError;
+
+type Result<T> = std::result::Result<T, FileError>;
 
 /// Writes a file that appears under its name whole or not at all.
 pub fn write_file(path: impl AsRef<Path>, bytes: &[u8]) -> Result<()> {
     let path = path.as_ref();
     let mut file = AtomicFile::create(path)?;
-    file.write_all(bytes).map_err(|error| Error::write(path, error))?;
+    file.write_all(bytes).map_err(|error| FileError::write(path, error))?;
     file.commit()
 }
 
@@ -32,19 +34,19 @@ pub(crate) struct AtomicFile {
 
 impl AtomicFile {
     pub fn create(path: &Path) -> Result<Self> {
-        let failed = |error| Error::write(path, error);
+        let failed = |error| FileError::write(path, error);
         // a symbolic link stays, and what it points to is replaced
         let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
         let existing = fs::metadata(&target).ok();
         if existing.as_ref().is_some_and(|metadata| metadata.is_dir()) {
-            return Err(Error::IsDirectory { file: path.to_owned() });
+            return Err(FileError::IsDirectory { file: path.to_owned() });
         }
         if existing.as_ref().is_some_and(|metadata| !metadata.is_file()) {
             let file = OpenOptions::new().write(true).open(&target).map_err(failed)?;
             return Ok(AtomicFile { file, path: path.to_owned(), pending: None });
         }
         let Some(name) = target.file_name() else {
-            return Err(Error::IsDirectory { file: path.to_owned() });
+            return Err(FileError::IsDirectory { file: path.to_owned() });
         };
         loop {
             static COUNT: AtomicU64 = AtomicU64::new(0);
@@ -75,7 +77,7 @@ impl AtomicFile {
             let renamed = self.file.sync_all().and_then(|()| fs::rename(&temporary, &target));
             if let Err(error) = renamed {
                 let _ = fs::remove_file(&temporary);
-                return Err(Error::write(&self.path, error));
+                return Err(FileError::write(&self.path, error));
             }
             sync_directory(&target);
         }
@@ -159,8 +161,8 @@ mod tests {
     fn no_directory_and_a_directory_are_told_apart() {
         let directory = tempfile::tempdir().unwrap();
         let error = AtomicFile::create(&directory.path().join("no/out.csv")).err().unwrap();
-        assert!(matches!(error, Error::NoDirectory { .. }), "{error}");
+        assert!(matches!(error, FileError::NoDirectory { .. }), "{error}");
         let error = AtomicFile::create(directory.path()).err().unwrap();
-        assert!(matches!(error, Error::IsDirectory { .. }), "{error}");
+        assert!(matches!(error, FileError::IsDirectory { .. }), "{error}");
     }
 }

@@ -1,0 +1,33 @@
+//! Everything that can go wrong with a model file or a checkpoint.
+
+use std::path::PathBuf;
+
+use upoe_table::FileError;
+
+/// A result of this crate.
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// What went wrong with a model file or a checkpoint.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+#[allow(missing_docs)] // the fields say what they are: file, reason, lengths, versions
+pub enum Error {
+    #[error(transparent)]
+    File(#[from] FileError),
+    #[error("{}: not a upoe model: {reason}", file.display())]
+    NotModel { file: PathBuf, reason: &'static str },
+    #[error("{}: the model file is cut short ({found} of {expected} bytes); copy it again", file.display())]
+    ModelTruncated { file: PathBuf, found: u64, expected: u64 },
+    #[error("{}: the model file was altered after it was written (its checksum does not match); take an intact copy, or fit again", file.display())]
+    ModelAltered { file: PathBuf },
+    #[error("{}: written by {writer} in format {version}, and this program reads up to format {supported}; upgrade upoe", file.display())]
+    ModelNewer { file: PathBuf, writer: String, version: u64, supported: u64 },
+    #[error("{}: not a upoe checkpoint: {reason}", file.display())]
+    NotCheckpoint { file: PathBuf, reason: &'static str },
+    #[error("{}: the checkpoint belongs to other data (other rows, columns or rows held out); resume with the data it was made from, or delete it to begin anew", file.display())]
+    OtherData { file: PathBuf },
+    #[error("{}: the checkpoint belongs to a fit with other settings ({setting} was {was} and is {is} now); resume with the settings it was made with, or delete it to begin anew", file.display())]
+    OtherSettings { file: PathBuf, setting: String, was: String, is: String },
+    #[error("the model cannot be written: {reason}")]
+    BadContainer { reason: &'static str },
+}
