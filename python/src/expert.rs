@@ -31,14 +31,14 @@ impl PyExpert {
     /// The family: "student-t", "mixture" or "tilt".
     #[getter]
     fn kind(&self) -> &'static str {
-        self.0.expert.family().name()
+        self.0.expert().family().name()
     }
 
     /// The parameters by name: a number, or a list with one a component.
     #[getter]
     fn parameters<'py>(&self, py: Python<'py>) -> PyResult<Named<'py>> {
         let parameters = PyDict::new(py);
-        for parameter in self.0.expert.parameters() {
+        for parameter in self.0.expert().parameters() {
             match parameter.values[..] {
                 [value] => parameters.set_item(parameter.name, value)?,
                 _ => parameters.set_item(parameter.name, parameter.values)?,
@@ -50,13 +50,13 @@ impl PyExpert {
     /// The direction in sphered space.
     #[getter]
     fn direction<'py>(&self, py: Python<'py>) -> Floats<'py> {
-        arrays::vector(py, self.0.direction.clone())
+        arrays::vector(py, self.0.direction().to_vec())
     }
 
     /// What it added to the mean ln p of the training rows, in nats: positive is better.
     #[getter]
     fn gain(&self) -> f64 {
-        -self.0.q
+        self.0.gain
     }
 
     /// The chance that Gaussian rows would give as large a gain, where the stop rule says.
@@ -80,25 +80,25 @@ impl PyExpert {
     /// The mean.
     #[getter]
     fn mean(&self) -> f64 {
-        self.0.expert.shape().mean
+        self.0.expert().shape().mean
     }
 
     /// The variance.
     #[getter]
     fn variance(&self) -> f64 {
-        self.0.expert.shape().variance
+        self.0.expert().shape().variance
     }
 
     /// The excess kurtosis.
     #[getter]
     fn kurtosis(&self) -> f64 {
-        self.0.expert.shape().kurtosis
+        self.0.expert().shape().kurtosis
     }
 
     /// The entropy in nats.
     #[getter]
     fn entropy(&self) -> f64 {
-        self.0.expert.entropy()
+        self.0.expert().entropy()
     }
 
     /// ln T(z) of an array of projections.
@@ -107,12 +107,12 @@ impl PyExpert {
         py: Python<'py>,
         z: Argument<PyReadonlyArrayDyn<'py, f64>>,
     ) -> Floats<'py> {
-        Self::map(py, &z.0, |z| self.0.expert.ln_density(z))
+        Self::map(py, &z.0, |z| self.0.expert().ln_density(z))
     }
 
     /// P(Z ≤ z) of an array of projections.
     fn cdf<'py>(&self, py: Python<'py>, z: Argument<PyReadonlyArrayDyn<'py, f64>>) -> Floats<'py> {
-        Self::map(py, &z.0, |z| self.0.expert.cdf(z))
+        Self::map(py, &z.0, |z| self.0.expert().cdf(z))
     }
 
     /// The z with P(Z ≤ z) = p, of an array of probabilities.
@@ -123,7 +123,7 @@ impl PyExpert {
     ) -> Floats<'py> {
         Self::map(py, &p.0, |p| {
             if p > 0.0 && p < 1.0 {
-                self.0.expert.quantile(p)
+                self.0.expert().quantile(p)
             } else if p == 0.0 {
                 f64::NEG_INFINITY
             } else if p == 1.0 {
@@ -142,7 +142,7 @@ impl PyExpert {
         z: Argument<PyReadonlyArray1<'py, f64>>,
     ) -> Floats<'py> {
         let z = z.0.as_array();
-        match &self.0.expert {
+        match self.0.expert() {
             Expert::Mixture(mixture) => {
                 let each = z.iter().flat_map(|z| mixture.responsibilities(*z)).collect();
                 arrays::matrix(py, each, mixture.weights().len())

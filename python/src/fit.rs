@@ -8,8 +8,9 @@ use std::time::{Duration, Instant};
 use numpy::{PyArray1, PyArrayMethods, PyReadonlyArray1};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use upoe::{Event, Fit, Rest, Rows, Settings, State, fit_with};
-use upoe_file::{Likelihood, Training};
+use upoe::evaluate::Evaluation;
+use upoe::{Event, Fitter, Rows, Settings};
+use upoe_file::Training;
 
 use crate::arrays::{Argument, Array, Held};
 use crate::errors::Names;
@@ -26,7 +27,7 @@ const PATIENCE: Duration = Duration::from_millis(700);
 struct Progress {
     expert: usize,
     passes: usize,
-    value: f64,
+    gain: f64,
 }
 
 /// What both threads see.
@@ -39,10 +40,10 @@ struct Shared {
 impl Shared {
     /// The observer's part: notes the event, and says whether to go on.
     fn see(&self, event: &Event) -> bool {
-        if let Event::Pass { expert, value, .. } = event {
+        if let Event::Pass { expert, gain, .. } = event {
             let mut progress = self.progress.lock().unwrap_or_else(PoisonError::into_inner);
             let passes = progress.passes + 1;
-            *progress = Progress { expert: *expert, passes, value: *value };
+            *progress = Progress { expert: *expert, passes, gain: *gain };
         }
         !self.stop.load(Ordering::Relaxed)
     }
@@ -82,7 +83,7 @@ impl Borrowed<'_> {
 }
 
 /// Fits a model. `settings` is JSON, `names` the columns' names, and
-/// `progress(expert, passes, value)` is called a few times a second.
+/// `progress(expert, passes, gain)` is called a few times per second.
 #[pyfunction]
 #[pyo3(signature = (x, weights, holdout, holdout_weights, settings, names, progress))]
 #[allow(clippy::too_many_arguments)] // One caller, which names them all.
@@ -127,12 +128,16 @@ fn learn(
     let held = held.map(|table| table.borrow(py)).transpose()?;
     let rows = train.rows(names.as_deref())?;
     let held = held.as_ref().map(|table| table.rows(names.as_deref())).transpose()?;
-    let running = Settings { threads: threads::own(settings.threads), ..settings.clone() };
+    let running = settings.clone().with(|s| s.threads = threads::own(settings.threads));
     let fitted = py.detach(|| {
-        let mut observer = |event: &Event| shared.see(event);
-        let fit = fit_with(&rows, held.as_ref(), &running, State::default(), &mut observer)?;
-        let training = training(&fit, &rows, held.as_ref(), &settings, began)?;
-        Ok((fit, training))
+        let mut fitter = Fitter::new(running).observe(|event| shared.see(event));
+        if let Some(held) = held {
+            fitter = fitter.holdout(held);
+        }
+        let fit = fitter.fit(&rows)?;
+        let seconds = began.elapsed().as_secs_f64();
+        let evaluation = Evaluation::of(&fit.model, &rows, held.as_ref())?;
+        Ok((fit, Training::new(evaluation, seconds, &settings)))
     });
     let (fit, training) = fitted.map_err(|e: upoe::Error| errors::of(e, names.as_deref()))?;
     Ok(PyModel::new(fit, names, settings, training))
@@ -159,8 +164,8 @@ fn wait(
         }
         let looked = py.check_signals().and_then(|()| match progress {
             Some(show) => {
-                let Progress { expert, passes, value } = shared.progress();
-                show.call1(py, (expert, passes, value)).map(drop)
+                let Progress { expert, passes, gain } = shared.progress();
+                show.call1(py, (expert, passes, gain)).map(drop)
             }
             None => Ok(()),
         });
@@ -170,60 +175,4 @@ fn wait(
             return Err(interrupt);
         }
     }
-}
-
-/// What the model file says about the training.
-fn training(
-    fit: &Fit,
-    rows: &Rows,
-    held: Option<&Rows>,
-    settings: &Settings,
-    began: Instant,
-) -> upoe::Result<Training> {
-    let finite = |x: f64| x.is_finite().then_some(x);
-    let whitening = fit.model.whitening();
-    // Over the training rows what lies outside the kept dimensions has its mean square.
-    let outside = match whitening.rest {
-        Rest::Noise { variance } => {
-            let dropped = (whitening.columns() - whitening.dims()) as f64;
-            -0.5 * dropped * (1.0 + (std::f64::consts::TAU * variance).ln())
-        }
-        _ => 0.0,
-    };
-    let train = fit.state.path.last().map(|p| p.train);
-    let mut log_likelihood = Likelihood { train, ..Likelihood::default() };
-    let log_density = train.and_then(|t| finite(t + whitening.ln_det + outside));
-    let mut log_density = Likelihood { train: log_density, ..Likelihood::default() };
-    if let Some(held) = held {
-        let spheres = [
-            (&mut log_likelihood, fit.model.score_sphered(held)?),
-            (&mut log_density, fit.model.score(held)?),
-        ];
-        for (likelihood, scores) in spheres {
-            let (mean, error) = mean_and_error(&scores, held);
-            likelihood.holdout = finite(mean);
-            likelihood.holdout_standard_error = finite(error);
-        }
-    }
-    Ok(Training {
-        rows: rows.len(),
-        weight: (0..rows.len()).map(|i| rows.weight(i)).sum(),
-        holdout_rows: held.map_or(0, Rows::len),
-        seconds: began.elapsed().as_secs_f64(),
-        log_likelihood,
-        log_density,
-        seed: settings.seed,
-        version: env!("CARGO_PKG_VERSION").into(),
-    })
-}
-
-/// The weighted mean of scores and its standard error.
-fn mean_and_error(scores: &[f64], rows: &Rows) -> (f64, f64) {
-    let sum = |f: &dyn Fn(f64) -> f64| {
-        scores.iter().enumerate().map(|(i, s)| rows.weight(i) * f(*s)).sum::<f64>()
-    };
-    let weight = sum(&|_| 1.0);
-    let mean = sum(&|s| s) / weight;
-    let variance = sum(&|s| (s - mean).powi(2)) / (weight - 1.0).max(1.0);
-    (mean, (variance / weight).sqrt())
 }

@@ -6,6 +6,7 @@ use numpy::PyReadonlyArray2;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use rayon::prelude::*;
+use upoe::evaluate::Tail;
 use upoe::{Explanation, Fit, Model, Notice, Settings};
 use upoe_file::{Container, ModelFile, Training};
 
@@ -36,6 +37,11 @@ impl PyModel {
 
     fn model(&self) -> &Model {
         &self.0.model
+    }
+
+    fn drawn(&self, samples: usize, seed: u64) -> upoe::Result<Tail> {
+        let tail = Tail::draw(self.model(), samples, seed, &mut |_| true)?;
+        Ok(tail.unwrap_or_else(|| Tail::of_scores(Vec::new())))
     }
 
     fn names(&self) -> Names<'_> {
@@ -147,6 +153,37 @@ impl PyModel {
         arrays::matrix(py, rows, self.model().whitening().columns())
     }
 
+    /// The probability of rows no more probable than each of these, from drawn rows.
+    fn tail<'py>(
+        &self,
+        py: Python<'py>,
+        x: Array<'py>,
+        samples: usize,
+        seed: u64,
+        threads: Option<usize>,
+    ) -> PyResult<Floats<'py>> {
+        let rows = x.rows(self.names())?;
+        let tails = || {
+            let tail = self.drawn(samples, seed)?;
+            Ok(self.model().score(&rows)?.into_iter().map(|ln_p| tail.at(ln_p)).collect())
+        };
+        let tails: upoe::Result<Vec<f64>> = py.detach(|| threads::run(threads, tails));
+        Ok(arrays::vector(py, tails.map_err(|e| errors::of(e, self.names()))?))
+    }
+
+    /// ln p of rows drawn from the model, rising.
+    fn drawn_scores<'py>(
+        &self,
+        py: Python<'py>,
+        samples: usize,
+        seed: u64,
+        threads: Option<usize>,
+    ) -> PyResult<Floats<'py>> {
+        let tail = py.detach(|| threads::run(threads, || self.drawn(samples, seed)));
+        let tail = tail.map_err(|e| errors::of(e, self.names()))?;
+        Ok(arrays::vector(py, tail.scores().to_vec()))
+    }
+
     /// The parts of ln p: (log_density, baseline, experts, rest, columns), and with `split`
     /// (experts_by_column, rest_by_column).
     fn explain<'py>(
@@ -209,8 +246,8 @@ impl PyModel {
     /// W A: (J, features).
     #[getter]
     fn components<'py>(&self, py: Python<'py>) -> Floats<'py> {
-        let loadings = self.model().loadings();
-        arrays::shaped(py, loadings.concat(), loadings.len(), self.n_features())
+        let filters = self.model().filters();
+        arrays::shaped(py, filters.concat(), filters.len(), self.n_features())
     }
 
     /// A⁺W#: (features, J).
@@ -232,13 +269,13 @@ impl PyModel {
     /// m.
     #[getter]
     fn mean<'py>(&self, py: Python<'py>) -> Floats<'py> {
-        arrays::vector(py, self.model().whitening().mean.clone())
+        arrays::vector(py, self.model().whitening().mean().to_vec())
     }
 
     /// A: (dimensions, features).
     #[getter]
     fn whitening<'py>(&self, py: Python<'py>) -> Floats<'py> {
-        let a = &self.model().whitening().matrix;
+        let a = self.model().whitening().matrix();
         let row = |i: usize| (0..a.ncols()).map(move |j| a[(i, j)]);
         let values = (0..a.nrows()).flat_map(row).collect();
         arrays::shaped(py, values, a.nrows(), a.ncols())
@@ -247,7 +284,7 @@ impl PyModel {
     /// Dimensions of the data that have variance.
     #[getter]
     fn rank(&self) -> usize {
-        self.model().whitening().rank
+        self.model().whitening().rank()
     }
 
     /// Mean ln p in sphered space after 0…J experts: (J + 1, 2), training and held-out rows.

@@ -185,10 +185,10 @@ class Density(BaseEstimator):
         return self._model.score(rows, sphered, self._threads)
 
     def tail(self, X: Any, n_samples: int = 10_000) -> Floats:
-        """The probability, under the model, of a row less probable than each row.
+        """The probability, under the model, of a row no more probable than each row.
 
         It is estimated as (k + 1) / (n_samples + 1), where k of `n_samples` rows drawn from
-        the model are less probable: the p-value of the row as a member of the population.
+        the model are no more probable: the p-value of the row as a member of the population.
 
         Parameters
         ----------
@@ -202,15 +202,18 @@ class Density(BaseEstimator):
         tail : ndarray of shape (n_samples,)
             Probabilities; small ones are outliers.
         """
-        scores = self.score_samples(X)
-        below = np.searchsorted(self._own_scores(n_samples), scores, side="left")
-        return np.asarray((below + 1.0) / (n_samples + 1.0), dtype=np.float64)
+        rows = self._rows(X)
+        drawn = _validate.whole("n_samples", n_samples, 1)
+        return self._model.tail(rows, drawn, self._own_seed, self._threads)
+
+    @property
+    def _own_seed(self) -> int:
+        return int(json.loads(self._model.settings)["seed"])
 
     def _own_scores(self, n_samples: int) -> Floats:
         """ln p of rows drawn from the model, rising."""
-        seed = int(json.loads(self._model.settings)["seed"])
-        drawn = self._model.sample(_validate.whole("n_samples", n_samples, 1), seed, self._threads)
-        return np.sort(self._model.score(drawn, False, self._threads))
+        drawn = _validate.whole("n_samples", n_samples, 1)
+        return self._model.drawn_scores(drawn, self._own_seed, self._threads)
 
     def sample(self, n_samples: int = 1, random_state: Any = None) -> Floats:
         """Rows drawn from the model, in the data's own units.

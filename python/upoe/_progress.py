@@ -22,15 +22,15 @@ def progress(verbose: int, experts: int | None) -> Iterator[Show | None]:
         sys.stderr.write("\n")
         return
     with tqdm(total=experts, unit="expert", desc="upoe") as bar:
-        yield lambda expert, passes, value: _update(bar, expert, passes, value)
+        yield lambda expert, passes, gain: _update(bar, expert, passes, gain)
         bar.total = None if experts is None else max(experts, bar.n)
 
 
-def _update(bar: Any, expert: int, passes: int, value: float) -> None:
+def _update(bar: Any, expert: int, passes: int, gain: float) -> None:
     bar.n = expert
-    bar.set_postfix_str(f"{passes} passes, gain {-value:.4f} nats")
+    bar.set_postfix_str(f"{passes} passes, gain {gain:.4f} nats")
 
 
-def _text(expert: int, passes: int, value: float) -> None:
-    sys.stderr.write(f"\rexpert {expert + 1}: {passes} passes, gain {-value:.4f} nats   ")
+def _text(expert: int, passes: int, gain: float) -> None:
+    sys.stderr.write(f"\rexpert {expert + 1}: {passes} passes, gain {gain:.4f} nats   ")
     sys.stderr.flush()

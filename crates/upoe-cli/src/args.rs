@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use serde::de::DeserializeOwned;
+use upoe::Choice;
 use upoe_file::ModelFile;
 use upoe_table::{Header, MissingCells, ReadOptions};
 
@@ -169,21 +169,18 @@ pub fn refuse_overwriting(inputs: &[&Path], output: Option<&Path>) -> Result<(),
 #[derive(Clone, Copy, Debug)]
 pub struct Auto<T>(pub Option<T>);
 
-/// One of some names, each the name of a value.
-pub fn one_of<T>(names: &'static [&'static str]) -> impl TypedValueParser<Value = T>
-where
-    T: DeserializeOwned + Clone + Send + Sync + 'static,
-{
-    PossibleValuesParser::new(names).try_map(|name| serde_json::from_value(name.into()))
+/// One of the names of a choice.
+pub fn one_of<T: Choice + Send + Sync>() -> impl TypedValueParser<Value = T> {
+    PossibleValuesParser::new(T::ALL.iter().map(|choice| choice.name()))
+        .try_map(|name| named(&name).ok_or("not a choice"))
 }
 
-/// One of some names, the first of which is `auto`.
-pub fn auto_or<T>(names: &'static [&'static str]) -> impl TypedValueParser<Value = Auto<T>>
-where
-    T: DeserializeOwned + Clone + Send + Sync + 'static,
-{
-    PossibleValuesParser::new(names).try_map(|name| match name.as_str() {
-        "auto" => Ok(Auto(None)),
-        _ => serde_json::from_value(name.into()).map(|value| Auto(Some(value))),
-    })
+/// `auto`, or one of the names of a choice.
+pub fn auto_or<T: Choice + Send + Sync>() -> impl TypedValueParser<Value = Auto<T>> {
+    let names = std::iter::once("auto").chain(T::ALL.iter().map(|choice| choice.name()));
+    PossibleValuesParser::new(names).map(|name| Auto(named(&name)))
+}
+
+fn named<T: Choice>(name: &str) -> Option<T> {
+    T::ALL.iter().copied().find(|choice| choice.name() == name)
 }

@@ -4,16 +4,16 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use clap::Args;
+use upoe::evaluate::Evaluation;
 use upoe::expert::{Expert, Family, Marginal};
-use upoe::{Rows, Settings, State, fit_with};
-use upoe_file::ModelFile;
+use upoe::{Rows, Settings};
+use upoe_file::{ModelFile, Training};
 use upoe_table::{ReadOptions, Table, TextColumn};
 
 use crate::args::Common;
 use crate::charts::histogram;
 use crate::describe::{self, wrapped};
 use crate::failure::{Failure, from_core};
-use crate::fit::training;
 use crate::output::print;
 use crate::progress::{Progress, duration};
 use crate::report;
@@ -48,13 +48,12 @@ pub fn crabs() -> Result<Table, Failure> {
 
 /// As the paper does: two mixtures of two Student-t components at ∓1 with β = 20.
 pub fn as_the_paper() -> Settings {
-    Settings {
-        experts: Some(2),
-        family: Some(Family::Mixture),
-        fix_mu: Some(vec![-1.0, 1.0]),
-        fix_beta: Some(20.0),
-        ..Settings::default()
-    }
+    Settings::default().with(|s| {
+        s.experts = Some(2);
+        s.families = Family::Mixture.into();
+        s.fix_mu = Some(vec![-1.0, 1.0]);
+        s.fix_beta = Some(20.0);
+    })
 }
 
 impl Demo {
@@ -105,12 +104,12 @@ impl Demo {
         for (j, learned) in file.state.experts.iter().enumerate() {
             let along: Vec<f64> = z.iter().skip(j).step_by(experts.len()).copied().collect();
             lines.push(String::new());
-            let (name, q) = (format!("expert {}", j + 1), learned.q);
-            let says = upoe_report::words(&learned.expert);
+            let (name, q) = (format!("expert {}", j + 1), -learned.gain);
+            let says = upoe_report::words(learned.expert());
             lines.push(format!("{}  Q = {q:.5} nats a crab  mixture: {says}", bold(&name)));
-            lines.push(format!("  {}", parameters(&learned.expert)));
+            lines.push(format!("  {}", parameters(learned.expert())));
             lines.push(format!("  loadings  {}", describe::strongest(file, j, 68)));
-            let curve = |z: f64| learned.expert.ln_density(z).exp();
+            let curve = |z: f64| learned.expert().ln_density(z).exp();
             lines.extend(histogram(&along, curve, 64, 7).into_iter().map(|l| format!("  {l}")));
         }
         lines.push(String::new());
@@ -138,8 +137,9 @@ fn fit(table: &Table) -> upoe::Result<ModelFile> {
     let settings = as_the_paper();
     let rows = Rows::new(&table.data, table.names.len())?;
     let start = Instant::now();
-    let fit = fit_with(&rows, None, &settings, State::default(), &mut |_| true)?;
-    let training = training(&fit, &rows, None, &settings, start)?;
+    let fit = upoe::fit(&rows, &settings)?;
+    let seconds = start.elapsed().as_secs_f64();
+    let training = Training::new(Evaluation::of(&fit.model, &rows, None)?, seconds, &settings);
     Ok(ModelFile::new(fit, table.names.clone(), settings, training))
 }
 
@@ -153,7 +153,7 @@ fn parameters(expert: &Expert) -> String {
     };
     let one = |p: &upoe::expert::Parameter| {
         let values: Vec<String> = p.values.iter().map(|v| format!("{v:.3}")).collect();
-        format!("{} {}{}", symbol(p.name), values.join(" "), if p.held { " (held)" } else { "" })
+        format!("{} {}{}", symbol(p.name), values.join(" "), if p.fixed { " (fixed)" } else { "" })
     };
     all.iter().map(one).collect::<Vec<_>>().join("   ")
 }

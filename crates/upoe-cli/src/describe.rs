@@ -1,9 +1,10 @@
 //! What a model says: for people, and as JSON.
 
 use serde_json::{Map, Value, json};
+use upoe::evaluate::Likelihood;
 use upoe::expert::Marginal;
 use upoe::{Notice, Rest};
-use upoe_file::{Likelihood, ModelFile};
+use upoe_file::ModelFile;
 use upoe_report::words;
 
 use crate::output::number;
@@ -13,7 +14,7 @@ use crate::table::{TextTable, bold, harmless, shown};
 /// The model as one JSON object, with the keys of `fit --json`.
 pub fn json(file: &ModelFile) -> Value {
     let (model, training) = (&file.model, &file.training);
-    let (loadings, patterns) = (model.loadings(), model.patterns());
+    let (loadings, patterns) = (model.filters(), model.patterns());
     let experts: Vec<Value> = file
         .state
         .experts
@@ -22,23 +23,23 @@ pub fn json(file: &ModelFile) -> Value {
         .map(|(learned, (loadings, pattern))| {
             let mut parameters = Map::new();
             let mut held = Vec::new();
-            for parameter in learned.expert.parameters() {
+            for parameter in learned.expert().parameters() {
                 let value = match parameter.values[..] {
                     [one] => json!(one),
                     _ => json!(parameter.values),
                 };
                 parameters.insert(parameter.name.into(), value);
-                if parameter.held && parameter.name != "knots" {
+                if parameter.fixed && parameter.name != "knots" {
                     held.push(parameter.name);
                 }
             }
             let mut expert = json!({
-                "q": learned.q,
-                "kind": learned.expert.family().name(),
-                "says": words(&learned.expert),
+                "q": -learned.gain,
+                "kind": learned.expert().family().name(),
+                "says": words(learned.expert()),
                 "parameters": parameters,
                 "held": held,
-                "direction": learned.direction,
+                "direction": learned.direction(),
                 "loadings": loadings,
                 "pattern": pattern,
                 "iterations": learned.iterations,
@@ -52,21 +53,21 @@ pub fn json(file: &ModelFile) -> Value {
         .collect();
     let stop = json!(file.stop);
     json!({
-        "rows": training.rows,
-        "holdout_rows": training.holdout_rows,
-        "weight": training.weight,
+        "rows": training.evaluation.rows,
+        "holdout_rows": training.evaluation.holdout_rows,
+        "weight": training.evaluation.weight,
         "columns": file.names,
         "dims": model.whitening().dims(),
-        "rank": model.whitening().rank,
-        "kept_variance": model.whitening().kept_variance,
-        "learner": json!(file.settings.learner),
+        "rank": model.whitening().rank(),
+        "kept_variance": model.whitening().kept_variance(),
+        "learner": file.settings.learner.name(),
         "stop_reason": stop.get("rule").cloned().unwrap_or(Value::Null),
         "stop_message": file.stop.to_string(),
         "seconds": training.seconds,
         "experts": experts,
         "path": json!(file.state.path),
-        "log_likelihood": likelihood(&training.log_likelihood, training.holdout_rows),
-        "log_density": likelihood(&training.log_density, training.holdout_rows),
+        "log_likelihood": likelihood(&training.evaluation.log_likelihood, training.evaluation.holdout_rows),
+        "log_density": likelihood(&training.evaluation.log_density, training.evaluation.holdout_rows),
         "notices": notices(file),
         "settings": json!(file.settings),
         "seed": training.seed,
@@ -110,15 +111,15 @@ pub fn text(file: &ModelFile, most: usize) -> String {
     let whitening = model.whitening();
     let mut lines = vec![format!(
         "{} rows × {} columns in {} dimensions{}, {} learner, {}",
-        grouped(training.rows),
+        grouped(training.evaluation.rows),
         file.names.len(),
         whitening.dims(),
-        match whitening.rest {
+        match whitening.rest() {
             Rest::Noise { .. } =>
-                format!(" ({:.1} % of the variance)", 100.0 * whitening.kept_variance),
+                format!(" ({:.1} % of the variance)", 100.0 * whitening.kept_variance()),
             _ => String::new(),
         },
-        json!(file.settings.learner).as_str().unwrap_or(""),
+        file.settings.learner.name(),
         duration(training.seconds),
     )];
     lines.push(String::new());
@@ -151,13 +152,13 @@ fn experts(file: &ModelFile, most: usize) -> Vec<String> {
         TextTable::new(&["expert", "Q", "kind", "what it says"])
     };
     for (j, learned) in file.state.experts.iter().enumerate().take(most) {
-        let mut cells = vec![(j + 1).to_string(), format!("{:.4}", learned.q)];
+        let mut cells = vec![(j + 1).to_string(), format!("{:.4}", -learned.gain)];
         if tested {
             cells.push(learned.p_value.map_or("–".into(), probability));
         }
-        cells.push(learned.expert.family().name().into());
+        cells.push(learned.expert().family().name().into());
         let blank = vec![String::new(); cells.len()];
-        for (line, said) in wrapped(&words(&learned.expert), 44).into_iter().enumerate() {
+        for (line, said) in wrapped(&words(learned.expert()), 44).into_iter().enumerate() {
             let mut row = if line == 0 { cells.clone() } else { blank.clone() };
             row.push(said);
             table.row(row);
@@ -183,8 +184,8 @@ fn loadings(file: &ModelFile, most: usize) -> Vec<String> {
 
 /// The strongest loadings of expert `j` that fit into `width` characters.
 pub fn strongest(file: &ModelFile, j: usize, width: usize) -> String {
-    let deviations = &file.model.whitening().deviations;
-    let loadings = file.model.loadings();
+    let deviations = file.model.whitening().deviations();
+    let loadings = file.model.filters();
     let mut sizes: Vec<(f64, &str)> = loadings[j]
         .iter()
         .zip(deviations)
@@ -207,7 +208,7 @@ pub fn strongest(file: &ModelFile, j: usize, width: usize) -> String {
 }
 
 fn likelihoods(file: &ModelFile) -> Vec<String> {
-    let held_out = file.training.holdout_rows > 0;
+    let held_out = file.training.evaluation.holdout_rows > 0;
     let number = |x: Option<f64>| x.map_or("-inf".into(), |x| format!("{x:.4}"));
     let held = |x: &Likelihood| match x.holdout_standard_error {
         Some(error) => format!("{} ± {error:.4}", number(x.holdout)),
@@ -217,13 +218,13 @@ fn likelihoods(file: &ModelFile) -> Vec<String> {
     let mut rows = vec![
         [
             "in sphered space".into(),
-            number(training.log_likelihood.train),
-            held(&training.log_likelihood),
+            number(training.evaluation.log_likelihood.train),
+            held(&training.evaluation.log_likelihood),
         ],
         [
             "over the columns".into(),
-            number(training.log_density.train),
-            held(&training.log_density),
+            number(training.evaluation.log_density.train),
+            held(&training.evaluation.log_density),
         ],
     ];
     if let (Some(first), Some(last)) = (file.state.path.first(), file.state.path.last()) {

@@ -2,8 +2,9 @@
 
 use std::time::Instant;
 
-use upoe::{Event, Fit, Model, Rest, Rows, Settings, StopReason, fit_with};
-use upoe_file::{Likelihood, ModelFile, Training};
+use upoe::evaluate::Evaluation;
+use upoe::{Event, Fitter, Rows, Settings, StopReason};
+use upoe_file::{ModelFile, Training};
 use upoe_table::Table;
 
 use crate::args::refuse_overwriting;
@@ -19,15 +20,15 @@ use crate::watch::Watch;
 
 /// Reads, learns, writes.
 pub fn run(args: &FitArgs) -> Result<(), Failure> {
-    let settings = args.settings();
-    settings.check().map_err(|error| Failure::Usage(setting(&error)))?;
-    if settings.stop == Some(upoe::Stop::Holdout)
-        && args.holdout.is_none()
-        && args.holdout_by.is_none()
-    {
-        let text = "--stop holdout: needs rows held out (`--holdout 0.2` or `--holdout-by COLUMN`)";
-        return Err(Failure::Usage(text.into()));
-    }
+    let refused = |error| Failure::Usage(setting(&error));
+    let settings = args.settings().map_err(refused)?;
+    settings.check().map_err(refused)?;
+    settings.check_holdout(args.holdout.is_some() || args.holdout_by.is_some()).map_err(
+        |error| {
+            let remedy = "add `--holdout 0.2` or `--holdout-by COLUMN`";
+            Failure::Usage(format!("{}; {remedy}", setting(&error)))
+        },
+    )?;
     if args.output.as_ref().is_some_and(|path| path.as_os_str() == "-") {
         return Err(Failure::Usage("--output -: a model goes to a file; give its name".into()));
     }
@@ -98,69 +99,25 @@ fn learn(
         held.map_or(String::new(), |held| format!(" ({} rows held out)", held.len()))
     ));
     let mut watch = Watch::new(progress, settings.experts, &state);
-    let fit = fit_with(&rows, held.as_ref(), &settings, state, &mut |event| {
+    let mut fitter = Fitter::new(settings.clone()).resume(state).observe(|event| {
         watch.see(event);
         if let Event::Learned(state) = event {
             keeper.keep(state);
         }
         !interrupt::asked()
-    })
-    .map_err(failed)?;
+    });
+    if let Some(held) = held {
+        fitter = fitter.holdout(held);
+    }
+    let fit = fitter.fit(&rows).map_err(failed)?;
+    let seconds = start.elapsed().as_secs_f64();
     progress.stage("scoring");
-    let training = training(&fit, &rows, held.as_ref(), &settings, start).map_err(failed)?;
+    let evaluation = Evaluation::of(&fit.model, &rows, held.as_ref()).map_err(failed)?;
+    let training = Training::new(evaluation, seconds, &settings);
     Ok(ModelFile::new(fit, table.names.clone(), settings, training))
 }
 
 fn view<'a>(data: &'a [f64], columns: usize, weights: Option<&'a [f64]>) -> upoe::Result<Rows<'a>> {
     let rows = Rows::new(data, columns)?;
     weights.map_or(Ok(rows), |weights| rows.weighted(weights))
-}
-
-/// How well the model does on the rows it was trained on and on those held out.
-pub fn training(
-    fit: &Fit,
-    rows: &Rows,
-    held: Option<&Rows>,
-    settings: &Settings,
-    start: Instant,
-) -> upoe::Result<Training> {
-    let seconds = start.elapsed().as_secs_f64();
-    let (sphered, density) = means(&fit.model, rows)?;
-    let held_means = held.map(|held| means(&fit.model, held)).transpose()?;
-    let finite = |x: f64| x.is_finite().then_some(x);
-    let likelihood = |train: (f64, f64), held: Option<(f64, f64)>| Likelihood {
-        train: finite(train.0),
-        holdout: held.and_then(|(mean, _)| finite(mean)),
-        holdout_standard_error: held.and_then(|(_, error)| finite(error)),
-    };
-    Ok(Training {
-        rows: rows.len(),
-        weight: (0..rows.len()).map(|i| rows.weight(i)).sum(),
-        holdout_rows: held.map_or(0, Rows::len),
-        seconds,
-        log_likelihood: likelihood(sphered, held_means.map(|(sphered, _)| sphered)),
-        log_density: likelihood(density, held_means.map(|(_, density)| density)),
-        seed: settings.seed,
-        version: env!("CARGO_PKG_VERSION").into(),
-    })
-}
-
-/// Mean and standard error of ln p in sphered space and over the columns.
-fn means(model: &Model, rows: &Rows) -> upoe::Result<((f64, f64), (f64, f64))> {
-    let sphered = mean(&model.score_sphered(rows)?, rows);
-    let density = match model.whitening().rest {
-        Rest::Nothing => (sphered.0 + model.whitening().ln_det, sphered.1),
-        _ => mean(&model.score(rows)?, rows),
-    };
-    Ok((sphered, density))
-}
-
-fn mean(values: &[f64], rows: &Rows) -> (f64, f64) {
-    // Rows of weight 0 do not count, whatever their value.
-    let weighted = || values.iter().enumerate().map(|(i, x)| (rows.weight(i), x));
-    let counted = || weighted().filter(|(w, _)| *w > 0.0);
-    let total: f64 = counted().map(|(w, _)| w).sum();
-    let mean = counted().map(|(w, x)| w * x).sum::<f64>() / total;
-    let square: f64 = counted().map(|(w, x)| (w * (x - mean)).powi(2)).sum();
-    (mean, square.sqrt() / total)
 }

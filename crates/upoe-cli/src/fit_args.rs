@@ -3,8 +3,9 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use clap::builder::PossibleValuesParser;
 use upoe::expert::Family;
-use upoe::{Dims, Learner, ParallelStart, Precision, Recipe, Settings, Stop};
+use upoe::{Dims, Families, Learner, ParallelStart, Precision, Recipe, Settings, Stop};
 
 use crate::args::{Auto, Common, TableArgs, auto_or, one_of};
 
@@ -38,7 +39,7 @@ pub struct FitArgs {
     pub experts: Auto<usize>,
     /// When to stop: null (an expert must gain more than Gaussian noise would give), train (the
     /// paper's Q < 0), holdout, bic [default: null, or train where --experts is a number]
-    #[arg(long, value_name = "RULE", value_parser = one_of::<Stop>(&["null", "train", "holdout", "bic"]),
+    #[arg(long, value_name = "RULE", value_parser = one_of::<Stop>(),
           hide_possible_values = true, help_heading = "Model")]
     pub stop: Option<Stop>,
     /// Dimensions kept: all with variance (auto), a number, or a share of the variance
@@ -47,7 +48,7 @@ pub struct FitArgs {
     pub dims: Dims,
     /// Family of the experts; auto takes for each direction what suits it best
     #[arg(long, default_value = "auto",
-          value_parser = auto_or::<Family>(&["auto", "student-t", "mixture", "tilt"]),
+          value_parser = auto_or::<Family>(),
           help_heading = "Model")]
     pub family: Auto<Family>,
     /// Components of a mixture
@@ -77,12 +78,12 @@ pub struct FitArgs {
     /// How directions are learned: pursuit (one at a time, orthonormal), sequential (one at a
     /// time, free), parallel (all together)
     #[arg(long, default_value = "pursuit", hide_possible_values = true,
-          value_parser = one_of::<Learner>(&["pursuit", "sequential", "parallel"]),
+          value_parser = PossibleValuesParser::new(Learner::NAMES),
           help_heading = "Learning")]
-    pub learner: Learner,
+    pub learner: String,
     /// Where the parallel learner starts
     #[arg(long, default_value = "sequential",
-          value_parser = one_of::<ParallelStart>(&["sequential", "pursuit", "random", "grow"]),
+          value_parser = one_of::<ParallelStart>(),
           help_heading = "Learning")]
     pub start: ParallelStart,
     /// Starts for each direction [default: by the size of the data]
@@ -101,11 +102,11 @@ pub struct FitArgs {
     )]
     pub tol: f64,
     /// Steps: best, or the paper's (gradient steps on batches of 100)
-    #[arg(long, default_value = "best", value_parser = one_of::<Recipe>(&["best", "paper"]),
+    #[arg(long, default_value = "best", value_parser = one_of::<Recipe>(),
           help_heading = "Learning")]
     pub recipe: Recipe,
     /// How rows are stored while learning
-    #[arg(long, default_value = "f64", value_parser = one_of::<Precision>(&["f64", "f32"]),
+    #[arg(long, default_value = "f64", value_parser = one_of::<Precision>(),
           help_heading = "Learning")]
     pub precision: Precision,
     /// Seed of all random numbers
@@ -124,25 +125,24 @@ pub struct FitArgs {
 
 impl FitArgs {
     /// What the fit is asked to do.
-    pub fn settings(&self) -> Settings {
-        Settings {
-            experts: self.experts.0,
-            dims: self.dims,
-            family: self.family.0,
-            mixture_size: self.mixture_size,
-            fix_mu: self.fix_mu.clone(),
-            fix_beta: self.fix_beta,
-            learner: self.learner,
-            parallel_start: self.start,
-            stop: self.stop,
-            starts: self.starts,
-            max_iter: self.max_iter,
-            tol: self.tol,
-            seed: self.seed,
-            recipe: self.recipe,
-            precision: self.precision,
-            threads: None, // set for the whole process
-        }
+    pub fn settings(&self) -> upoe::Result<Settings> {
+        let learner = Learner::named(&self.learner, self.start)?;
+        Ok(Settings::default().with(|s| {
+            s.experts = self.experts.0;
+            s.dims = self.dims;
+            s.families = self.family.0.map_or_else(Families::default, Into::into);
+            s.mixture_size = self.mixture_size;
+            s.fix_mu = self.fix_mu.clone();
+            s.fix_beta = self.fix_beta;
+            s.learner = learner;
+            s.stop = self.stop;
+            s.starts = self.starts;
+            s.max_iter = self.max_iter;
+            s.tol = self.tol;
+            s.seed = self.seed;
+            s.recipe = self.recipe;
+            s.precision = self.precision;
+        }))
     }
 }
 

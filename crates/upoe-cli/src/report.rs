@@ -90,7 +90,7 @@ fn kept(column: &TextColumn) -> Kept {
 
 /// What the page says of the training.
 fn training(file: &ModelFile) -> Training {
-    let of = |l: &upoe_file::Likelihood| Scores {
+    let of = |l: &upoe::evaluate::Likelihood| Scores {
         train: l.train.unwrap_or(f64::NAN),
         holdout: l.holdout.map(|mean| Estimate {
             mean,
@@ -109,13 +109,13 @@ fn training(file: &ModelFile) -> Training {
     };
     Training {
         state: file.state.clone(),
-        rows: file.training.rows,
-        weight: file.training.weight,
-        holdout_rows: file.training.holdout_rows,
+        rows: file.training.evaluation.rows,
+        weight: file.training.evaluation.weight,
+        holdout_rows: file.training.evaluation.holdout_rows,
         seconds: file.training.seconds,
         stop_reason: file.stop.to_string(),
-        log_likelihood: of(&file.training.log_likelihood),
-        log_density: of(&file.training.log_density),
+        log_likelihood: of(&file.training.evaluation.log_likelihood),
+        log_density: of(&file.training.evaluation.log_density),
         settings: given.map(|(name, value)| (name, plain(value))).collect(),
         version: file.training.version.clone(),
         notices: file.notices.iter().map(ToString::to_string).collect(),

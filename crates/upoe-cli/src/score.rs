@@ -3,10 +3,12 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use upoe::{Model, Rows};
+use upoe::Rows;
+use upoe::evaluate::Tail;
 
 use crate::args::{Common, TableArgs};
 use crate::failure::{Failure, from_core};
+use crate::interrupt;
 use crate::output::{self, Output};
 use crate::progress::Progress;
 
@@ -59,12 +61,13 @@ impl Score {
             None => (vec!["log_density".to_owned()], scores),
             Some(samples) => {
                 progress.stage(&format!("drawing {samples} samples"));
-                let drawn = sample_scores(&file.model, samples, self.seed).map_err(failed)?;
-                let tail = |score: f64| {
-                    let below = drawn.partition_point(|drawn| *drawn <= score);
-                    (below + 1) as f64 / (samples + 1) as f64
+                let tail =
+                    Tail::draw(&file.model, samples, self.seed, &mut |_| !interrupt::asked());
+                let Some(tail) = tail.map_err(failed)? else {
+                    return Err(Failure::Interrupted(None));
                 };
-                let numbers = scores.into_iter().flat_map(|score| [score, tail(score)]).collect();
+                let both = |score: f64| [score, tail.at(score)];
+                let numbers = scores.into_iter().flat_map(both).collect();
                 (vec!["log_density".to_owned(), "tail".to_owned()], numbers)
             }
         };
@@ -74,16 +77,4 @@ impl Score {
         out.write(&table.kept, 0..table.rows, &numbers)?;
         out.finish()
     }
-}
-
-/// ln p of samples of the model, rising.
-fn sample_scores(model: &Model, samples: usize, seed: u64) -> upoe::Result<Vec<f64>> {
-    const BLOCK: usize = 64 * Model::SAMPLE_BLOCK;
-    let mut scores = Vec::new();
-    for start in (0..samples).step_by(BLOCK) {
-        let rows = model.sample_range(start..(start + BLOCK).min(samples), seed);
-        scores.extend(model.score(&Rows::new(&rows, model.whitening().columns())?)?);
-    }
-    scores.sort_by(f64::total_cmp);
-    Ok(scores)
 }

@@ -26,7 +26,7 @@ impl<'a> Watch<'a> {
     /// From a state on, to at most so many experts.
     pub fn new(progress: &'a Progress, most: Option<usize>, state: &State) -> Self {
         let now = Instant::now();
-        let (first, total) = (state.experts.len(), state.experts.iter().map(|e| e.q).sum());
+        let (first, total) = (state.experts.len(), state.experts.iter().map(|e| e.gain).sum());
         let (start, expert_start, said) = (now, now, now);
         Watch { progress, most, first, told: first, start, expert_start, said, passes: 0, total }
     }
@@ -34,18 +34,18 @@ impl<'a> Watch<'a> {
     /// Says what there is to say about an event.
     pub fn see(&mut self, event: &Event) {
         match event {
-            Event::Pass { expert, value, .. } => {
+            Event::Pass { expert, gain, .. } => {
                 self.passes += 1;
                 let every =
                     Duration::from_millis(if self.progress.is_live() { 100 } else { 10_000 });
                 if self.said.elapsed() >= every {
                     self.said = Instant::now();
                     let best =
-                        if value.is_finite() { format!(": Q {value:.4}") } else { String::new() };
+                        if gain.is_finite() { format!(": gain {gain:.4}") } else { String::new() };
                     self.progress.stage(&format!(
                         "learning expert {}{best}; so far {:+.4} nats, {}{}, pass {}",
                         self.of(*expert),
-                        -self.total,
+                        self.total,
                         duration(self.start.elapsed().as_secs_f64()),
                         self.left(*expert),
                         self.passes,
@@ -53,18 +53,18 @@ impl<'a> Watch<'a> {
                 }
             }
             Event::Learned(state) => {
-                self.total = state.experts.iter().map(|e| e.q).sum();
+                self.total = state.experts.iter().map(|e| e.gain).sum();
                 let spent = duration(self.expert_start.elapsed().as_secs_f64());
                 let new = state.experts.iter().enumerate().skip(self.told);
                 let together = if new.len() > 1 { " for all" } else { "" };
                 for (j, learned) in new {
                     let p = learned.p_value.map(|p| format!(", p {}", probability(p)));
                     self.progress.say(&format!(
-                        "expert {}: Q {:.4}{}, {}, {} passes in {spent}{together}",
+                        "expert {}: gain {:.4}{}, {}, {} passes in {spent}{together}",
                         self.of(j),
-                        learned.q,
+                        learned.gain,
                         p.unwrap_or_default(),
-                        learned.expert.family().name(),
+                        learned.expert().family().name(),
                         self.passes,
                     ));
                 }

@@ -25,8 +25,8 @@ impl Checkpoint {
     /// Writes the file; it appears under its name whole or not at all.
     pub fn write(&self, path: impl AsRef<Path>) -> Result<()> {
         let experts = &self.state.experts;
-        let dims = experts.first().map_or(0, |e| e.direction.len());
-        let values = experts.iter().flat_map(|e| e.direction.iter().copied()).collect();
+        let dims = experts.first().map_or(0, |e| e.direction().len());
+        let values = experts.iter().flat_map(|e| e.direction().iter().copied()).collect();
         let shape = vec![experts.len(), dims];
         let header = json!({
             "kind": "checkpoint",

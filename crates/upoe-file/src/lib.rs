@@ -13,5 +13,5 @@ mod model_file;
 pub use checkpoint::{Checkpoint, fingerprint};
 pub use container::{Array, Container, FORMAT_VERSION};
 pub use error::{Error, Result};
-pub use model_file::{Likelihood, ModelFile, Training};
+pub use model_file::{ModelFile, Training};
 pub use upoe_table::FileError;

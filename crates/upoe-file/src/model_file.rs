@@ -5,8 +5,9 @@ use std::path::Path;
 use faer::Mat;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use serde_json::{Map, Value, json};
+use upoe::evaluate::Evaluation;
 use upoe::expert::{Expert, Marginal};
-use upoe::{Fit, Model, Notice, Rest, Settings, State, StopReason, Whitening};
+use upoe::{Fit, Model, Notice, Rest, Settings, State, StopReason, Whitening, WhiteningParts};
 
 use crate::container::{Array, Container};
 use crate::error::{Error, Result};
@@ -36,33 +37,23 @@ pub struct ModelFile {
 /// What a model was trained on, and how well it did.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Training {
-    /// Rows it was trained on.
-    pub rows: usize,
-    /// Their total weight.
-    pub weight: f64,
-    /// Rows held out.
-    pub holdout_rows: usize,
+    /// Rows, their weight, and mean ln p.
+    #[serde(flatten)]
+    pub evaluation: Evaluation,
     /// How long the fit took.
     pub seconds: f64,
-    /// Mean ln p in sphered space.
-    pub log_likelihood: Likelihood,
-    /// Mean ln p over the data's own columns.
-    pub log_density: Likelihood,
     /// The seed of all random numbers.
     pub seed: u64,
     /// The version of upoe that fitted it.
     pub version: String,
 }
 
-/// Mean ln p in nats a row; `None` where there is no such row, or it is not finite.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Likelihood {
-    /// Over the training rows.
-    pub train: Option<f64>,
-    /// Over the rows held out.
-    pub holdout: Option<f64>,
-    /// The standard error of that.
-    pub holdout_standard_error: Option<f64>,
+impl Training {
+    /// Of a fit by this version that took so long.
+    pub fn new(evaluation: Evaluation, seconds: f64, settings: &Settings) -> Self {
+        let version = env!("CARGO_PKG_VERSION").into();
+        Training { evaluation, seconds, seed: settings.seed, version }
+    }
 }
 
 impl ModelFile {
@@ -94,10 +85,10 @@ impl ModelFile {
             values,
         };
         let mut arrays = vec![
-            array("mean", &[columns], whitening.mean.clone()),
-            array("deviations", &[columns], whitening.deviations.clone()),
-            array("sphering", &[dims, columns], flat(&whitening.matrix)),
-            array("unsphering", &[columns, dims], flat(&whitening.inverse)),
+            array("mean", &[columns], whitening.mean().to_vec()),
+            array("deviations", &[columns], whitening.deviations().to_vec()),
+            array("sphering", &[dims, columns], flat(whitening.matrix())),
+            array("unsphering", &[columns, dims], flat(whitening.inverse())),
             array("directions", &[experts.len(), dims], model.directions().concat()),
             array("pseudo_inverse", &[dims, experts.len()], flat(model.pseudo_inverse())),
         ];
@@ -109,10 +100,10 @@ impl ModelFile {
             "kind": "model",
             "columns": self.names,
             "whitening": {
-                "ln_det": whitening.ln_det,
-                "rank": whitening.rank,
-                "kept_variance": whitening.kept_variance,
-                "rest": value(&whitening.rest)?,
+                "ln_det": whitening.ln_det(),
+                "rank": whitening.rank(),
+                "kept_variance": whitening.kept_variance(),
+                "rest": value(&whitening.rest())?,
             },
             "half_ln_gram": model.half_ln_gram(),
             "settings": value(&self.settings)?,
@@ -160,7 +151,7 @@ fn parse(container: &Container) -> Option<ModelFile> {
     if matches!(rest, Rest::Noise { variance } if variance.is_nan() || variance <= 0.0) {
         return None;
     }
-    let whitening = Whitening {
+    let whitening = WhiteningParts {
         mean: finite(&[columns], "mean")?,
         matrix: matrix("sphering", dims, columns)?,
         inverse: matrix("unsphering", columns, dims)?,
@@ -170,16 +161,21 @@ fn parse(container: &Container) -> Option<ModelFile> {
         rest,
         deviations: finite(&[columns], "deviations")?,
     };
+    let whitening = Whitening::from_parts(whitening).ok()?;
     let [count, _] = container.array("directions")?.shape[..] else { return None };
     let directions = finite(&[count, dims], "directions")?;
     let directions: Vec<Vec<f64>> = directions.chunks_exact(dims).map(<[f64]>::to_vec).collect();
     let state = state_from_json(header.get("state")?, &directions)?;
-    let experts: Vec<Expert> = state.experts.iter().map(|e| e.expert.clone()).collect();
+    let experts: Vec<Expert> = state.experts.iter().map(|e| e.expert().clone()).collect();
     if !experts.iter().all(|e| e.ln_density(0.0).is_finite()) {
         return None;
     }
+    let pseudo_inverse = matrix("pseudo_inverse", dims, count)?;
+    let half_ln_gram = get(header, "half_ln_gram")?;
+    let model =
+        Model::from_parts(whitening, directions, experts, pseudo_inverse, half_ln_gram).ok()?;
     Some(ModelFile {
-        model: Model::new(whitening, directions, experts).ok()?,
+        model,
         names,
         settings: get(header, "settings")?,
         state,
@@ -217,7 +213,7 @@ pub(crate) fn state_from_json(json: &Value, directions: &[Vec<f64>]) -> Option<S
 /// tilt each knot with f − ln Z and its slope there.
 fn parameters(expert: &Expert) -> (Vec<usize>, Vec<f64>) {
     let component = |weight: f64, t: &upoe::expert::StudentT| {
-        [weight, t.mu(), t.scale(), t.freedom(), t.ln_density(t.mu())]
+        [weight, t.mu(), t.scale(), t.degrees_of_freedom(), t.ln_density(t.mu())]
     };
     match expert {
         Expert::StudentT(t) => (vec![1, 5], component(1.0, t).to_vec()),
@@ -229,7 +225,7 @@ fn parameters(expert: &Expert) -> (Vec<usize>, Vec<f64>) {
         Expert::Tilt(tilt) => {
             let knots = tilt.parameters().into_iter().find(|p| p.name == "knots");
             let knots = knots.map(|p| p.values).unwrap_or_default();
-            let at = |z: &f64| [*z, tilt.tilt(*z), z - tilt.score(*z)];
+            let at = |z: &f64| [*z, tilt.tilt(*z), z - tilt.energy_slope(*z)];
             (vec![knots.len(), 3], knots.iter().flat_map(at).collect())
         }
     }

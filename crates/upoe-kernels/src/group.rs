@@ -28,9 +28,9 @@ pub(crate) struct Space<T> {
     copy: Aligned<T>,
     /// Projections, candidate by candidate.
     z: Aligned<f64>,
-    /// One candidate's scores.
-    scores: Vec<f64>,
-    /// All candidates' weighted scores, in the rows' precision.
+    /// One candidate's slopes.
+    slopes: Vec<f64>,
+    /// All candidates' weighted slopes, in the rows' precision.
     scaled: Aligned<T>,
     /// One block's gradients, where rows are narrow.
     gradients: Aligned<f64>,
@@ -73,11 +73,11 @@ impl<T: Real> Group<'_, T> {
         let mut space = spare_space.unwrap_or_else(|| Space {
             copy: Block::space(cols, count, rows.rows()),
             z: Aligned::new(count * size),
-            scores: vec![0.0; size],
+            slopes: vec![0.0; size],
             scaled: Aligned::new(count * size),
             gradients: Aligned::new(if narrow { count * stride } else { 0 }),
         });
-        let Space { copy, z, scores, scaled, gradients } = &mut space;
+        let Space { copy, z, slopes, scaled, gradients } = &mut space;
         for start in range.clone().step_by(size) {
             let stop = (start + size).min(range.end);
             let m = stop - start;
@@ -97,8 +97,8 @@ impl<T: Real> Group<'_, T> {
                 terms.iter().zip(z.chunks_exact(size)).zip(scaled.chunks_exact_mut(size))
             {
                 let (own, rest) = sums.split_at_mut(term.n_sums());
-                term.block(&z[..m], weights, &mut scores[..m], own);
-                weigh(arch, &scores[..m], weights, &mut scaled[..m]);
+                term.block(&z[..m], weights, &mut slopes[..m], own);
+                weigh(arch, &slopes[..m], weights, &mut scaled[..m]);
                 sums = rest;
             }
             if narrow {
@@ -138,15 +138,15 @@ impl<T: Real> Group<'_, T> {
     }
 }
 
-/// Weights the scores and rounds them to the rows' precision.
-fn weigh<T: Real>(arch: Arch, scores: &[f64], weights: Option<&[f64]>, to: &mut [T]) {
+/// Weights the slopes and rounds them to the rows' precision.
+fn weigh<T: Real>(arch: Arch, slopes: &[f64], weights: Option<&[f64]>, to: &mut [T]) {
     crate::simd::dispatch_on(
         arch,
         #[inline(always)]
         || match weights {
-            None => to.iter_mut().zip(scores).for_each(|(to, &s)| *to = T::from_f64(s)),
+            None => to.iter_mut().zip(slopes).for_each(|(to, &s)| *to = T::from_f64(s)),
             Some(weights) => {
-                for ((to, &s), &w) in to.iter_mut().zip(scores).zip(weights) {
+                for ((to, &s), &w) in to.iter_mut().zip(slopes).zip(weights) {
                     *to = T::from_f64(s * w);
                 }
             }

@@ -1,7 +1,7 @@
 //! One pass over the rows for many candidate directions.
 //!
 //! For K directions `w` and rows `x` the pass computes the projections `z = w·x`, hands
-//! each block of them to the candidate's [`Term`] (which writes the scores E′(z) and adds
+//! each block of them to the candidate's [`Term`] (which writes the slopes E′(z) and adds
 //! its own sums) and accumulates the gradients `Σ weight · E′(z) · x`.
 //!
 //! Rows are cut into a fixed number of chunks that does not depend on the number of

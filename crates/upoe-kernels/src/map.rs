@@ -7,18 +7,18 @@ use pulp::{Arch, Simd, WithSimd};
 const STEP: usize = 16;
 const LANES: usize = 8;
 
-/// For each projection, `f` gives the score and S statistics; writes the scores, and adds
+/// For each projection, `f` gives the slope and S statistics; writes the slopes, and adds
 /// the weighted statistics to `sums`. What a [`Term`](crate::Term) usually does:
 ///
 /// ```
 /// # use upoe_kernels::{ln_1p, map_sums};
 /// let z = [0.5, -1.0, 2.0];
-/// let (mut scores, mut sums) = ([0.0; 3], [0.0; 1]);
+/// let (mut slopes, mut sums) = ([0.0; 3], [0.0; 1]);
 /// // E(z) = ln(1 + z²)
-/// map_sums(&z, None, &mut scores, &mut sums, #[inline(always)] move |z| {
+/// map_sums(&z, None, &mut slopes, &mut sums, #[inline(always)] move |z| {
 ///     (2.0 * z / (1.0 + z * z), [ln_1p(z * z)])
 /// });
-/// assert_eq!(scores[1], -1.0);
+/// assert_eq!(slopes[1], -1.0);
 /// assert!((sums[0] - (1.25f64 * 2.0 * 5.0).ln()).abs() < 1e-14);
 /// ```
 ///
@@ -34,11 +34,11 @@ const LANES: usize = 8;
 pub fn map_sums<const S: usize>(
     z: &[f64],
     weights: Option<&[f64]>,
-    scores: &mut [f64],
+    slopes: &mut [f64],
     sums: &mut [f64],
     f: impl Fn(f64) -> (f64, [f64; S]),
 ) {
-    map_sums_on(best(), z, weights, scores, sums, f);
+    map_sums_on(best(), z, weights, slopes, sums, f);
 }
 
 #[inline]
@@ -46,7 +46,7 @@ pub(crate) fn map_sums_on<const S: usize>(
     arch: Arch,
     z: &[f64],
     weights: Option<&[f64]>,
-    scores: &mut [f64],
+    slopes: &mut [f64],
     sums: &mut [f64],
     f: impl Fn(f64) -> (f64, [f64; S]),
 ) {
@@ -55,12 +55,12 @@ pub(crate) fn map_sums_on<const S: usize>(
         arch,
         z,
         weights,
-        scores,
+        slopes,
         sums,
         #[inline(always)]
         move |z| {
-            let (score, statistics) = f(z);
-            (score, statistics, 1.0)
+            let (slope, statistics) = f(z);
+            (slope, statistics, 1.0)
         },
     );
 }
@@ -74,23 +74,23 @@ pub(crate) fn map_sums_on<const S: usize>(
 #[inline]
 pub fn map_sums_ln<const S: usize>(
     z: &[f64],
-    scores: &mut [f64],
+    slopes: &mut [f64],
     sums: &mut [f64],
     f: impl Fn(f64) -> (f64, [f64; S], f64),
 ) {
-    map_sums_ln_on(best(), z, scores, sums, f);
+    map_sums_ln_on(best(), z, slopes, sums, f);
 }
 
 #[inline]
 pub(crate) fn map_sums_ln_on<const S: usize>(
     arch: Arch,
     z: &[f64],
-    scores: &mut [f64],
+    slopes: &mut [f64],
     sums: &mut [f64],
     f: impl Fn(f64) -> (f64, [f64; S], f64),
 ) {
     let (sums, last) = sums.split_at_mut(S);
-    let product = run::<true, S>(arch, z, None, scores, sums, f);
+    let product = run::<true, S>(arch, z, None, slopes, sums, f);
     assert_eq!(last.len(), 1, "sums");
     last[0] += product.ln();
 }
@@ -100,13 +100,13 @@ fn run<const LN: bool, const S: usize>(
     arch: Arch,
     z: &[f64],
     weights: Option<&[f64]>,
-    scores: &mut [f64],
+    slopes: &mut [f64],
     sums: &mut [f64],
     f: impl Fn(f64) -> (f64, [f64; S], f64),
 ) -> Product {
-    assert_eq!(scores.len(), z.len(), "a score a projection");
+    assert_eq!(slopes.len(), z.len(), "a slope a projection");
     assert_eq!(sums.len(), S, "sums");
-    let (added, product) = arch.dispatch(Map::<_, LN> { z, weights, scores, f });
+    let (added, product) = arch.dispatch(Map::<_, LN> { z, weights, slopes, f });
     for (sum, lanes) in sums.iter_mut().zip(added) {
         *sum += across(lanes);
     }
@@ -161,7 +161,7 @@ const BIAS: u64 = 1023;
 struct Map<'a, F, const LN: bool> {
     z: &'a [f64],
     weights: Option<&'a [f64]>,
-    scores: &'a mut [f64],
+    slopes: &'a mut [f64],
     f: F,
 }
 
@@ -173,13 +173,13 @@ where
 
     #[inline(always)]
     fn with_simd<A: Simd>(self, _: A) -> Self::Output {
-        let Self { z, weights, scores, f } = self;
+        let Self { z, weights, slopes, f } = self;
         let mut total = ([[0.0; LANES]; S], Product::ONE);
         let (blocks, rest) = z.as_chunks::<STEP>();
-        let (out, out_rest) = scores.as_chunks_mut::<STEP>();
-        for (i, (z, scores)) in blocks.iter().zip(out).enumerate() {
+        let (out, out_rest) = slopes.as_chunks_mut::<STEP>();
+        for (i, (z, slopes)) in blocks.iter().zip(out).enumerate() {
             let weights = weights.map(|w| &w.as_chunks().0[i]);
-            add::<LN, S>(z, weights, scores, STEP, &mut total, &f);
+            add::<LN, S>(z, weights, slopes, STEP, &mut total, &f);
         }
         let n = rest.len();
         if n > 0 {
@@ -200,7 +200,7 @@ where
 fn add<const LN: bool, const S: usize>(
     z: &[f64; STEP],
     weights: Option<&[f64; STEP]>,
-    scores: &mut [f64; STEP],
+    slopes: &mut [f64; STEP],
     n: usize,
     (total, product): &mut ([[f64; LANES]; S], Product),
     f: &impl Fn(f64) -> (f64, [f64; S], f64),
@@ -208,8 +208,8 @@ fn add<const LN: bool, const S: usize>(
     let (mut values, mut factors) = ([[0.0; STEP]; S], [1.0; STEP]);
     // The loop that the compiler vectorises: nothing but `f`, from arrays to arrays.
     for i in 0..STEP {
-        let (score, statistics, factor) = f(z[i]);
-        scores[i] = score;
+        let (slope, statistics, factor) = f(z[i]);
+        slopes[i] = slope;
         factors[i] = factor;
         for s in 0..S {
             values[s][i] = statistics[s];

@@ -14,9 +14,9 @@ pub trait Term: Sync {
     /// How many sums [`Term::block`] adds up.
     fn n_sums(&self) -> usize;
 
-    /// For a block of projections `z`: writes the score E′(z) of each (not weighted) and
+    /// For a block of projections `z`: writes the slope E′(z) of each (not weighted) and
     /// adds the weighted statistics to `sums`. `weights`, where given, is as long as `z`.
-    fn block(&self, z: &[f64], weights: Option<&[f64]>, scores: &mut [f64], sums: &mut [f64]);
+    fn block(&self, z: &[f64], weights: Option<&[f64]>, slopes: &mut [f64], sums: &mut [f64]);
 }
 
 /// The sums that one pass gives for K candidates.
@@ -37,7 +37,7 @@ const GROUP: usize = 64;
 /// One pass over rows for K directions (K × columns, row-major) and their terms.
 ///
 /// `f64` rows are multiplied and added in `f64`. With `f32` rows the two products are in
-/// `f32` (directions and scores are rounded to it), and the gradients' sums go over to
+/// `f32` (directions and slopes are rounded to it), and the gradients' sums go over to
 /// `f64` every 240 rows or less; the terms see, and add up, `f64`.
 ///
 /// A candidate's result depends neither on the number of threads nor on the other

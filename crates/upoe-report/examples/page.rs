@@ -7,7 +7,7 @@ use std::time::Instant;
 use std::{env, fs};
 
 use upoe::expert::Family;
-use upoe::{Dims, Settings, Stop, fit_with};
+use upoe::{Dims, Fitter, Settings, Stop};
 use upoe_report::{Cells, Estimate, Image, Input, Kept, Scores, Training, build, html};
 
 #[path = "page/data.rs"]
@@ -19,19 +19,19 @@ fn main() -> Result<(), Box<dyn Error>> {
     let directory = arguments.next().unwrap_or_else(|| ".".to_owned());
     let wanted: Vec<String> = arguments.collect();
     fs::create_dir_all(&directory)?;
-    let auto = Settings { stop: Some(Stop::Bic), ..Settings::default() };
-    let most = |experts| Settings { experts: Some(experts), ..Settings::default() };
+    let auto = Settings::default().with(|s| s.stop = Some(Stop::Bic));
+    let most = |experts| Settings::default().with(|s| s.experts = Some(experts));
     type Case = (&'static str, fn() -> Table, Settings);
     let cases: [Case; 9] = [
         ("crabs", data::crabs, paper()),
-        ("large", data::large, Settings { starts: Some(6), ..most(3) }),
+        ("large", data::large, most(3).with(|s| s.starts = Some(6))),
         ("gaussian", data::gaussian, auto.clone()),
         ("heavy", data::heavy, auto),
         ("four", data::four, most(4)),
-        ("image", data::image, Settings { dims: Dims::Count(8), ..most(3) }),
+        ("image", data::image, most(3).with(|s| s.dims = Dims::Count(8))),
         ("hostile", data::hostile, most(2)),
         ("degenerate", data::degenerate, most(1)),
-        ("many", data::many, Settings { family: Some(Family::StudentT), ..most(17) }),
+        ("many", data::many, most(17).with(|s| s.families = Family::StudentT.into())),
     ];
     for (name, make, settings) in cases {
         if wanted.is_empty() || wanted.iter().any(|w| w == name) {
@@ -44,13 +44,12 @@ fn main() -> Result<(), Box<dyn Error>> {
 
 /// The paper's experts for Crabs: two groups at ∓1.
 fn paper() -> Settings {
-    Settings {
-        experts: Some(2),
-        family: Some(Family::Mixture),
-        fix_mu: Some(vec![-1.0, 1.0]),
-        fix_beta: Some(20.0),
-        ..Settings::default()
-    }
+    Settings::default().with(|s| {
+        s.experts = Some(2);
+        s.families = Family::Mixture.into();
+        s.fix_mu = Some(vec![-1.0, 1.0]);
+        s.fix_beta = Some(20.0);
+    })
 }
 
 /// Fits the table's training rows and writes a page about all of its rows.
@@ -60,8 +59,11 @@ fn page(table: &Table, settings: &Settings) -> Result<String, Box<dyn Error>> {
     let train = upoe::Rows::new(train, columns)?;
     let held = upoe::Rows::new(&rest[..table.holdout * columns], columns)?;
     let start = Instant::now();
-    let holdout = (table.holdout > 0).then_some(&held);
-    let fitted = fit_with(&train, holdout, settings, upoe::State::default(), &mut |_| true)?;
+    let mut fitter = Fitter::new(settings.clone());
+    if table.holdout > 0 {
+        fitter = fitter.holdout(held);
+    }
+    let fitted = fitter.fit(&train)?;
     let seconds = start.elapsed().as_secs_f64();
     let model = &fitted.model;
     let scores = |train: Vec<f64>, held: Vec<f64>| Scores {
@@ -72,7 +74,7 @@ fn page(table: &Table, settings: &Settings) -> Result<String, Box<dyn Error>> {
     if let Some(experts) = settings.experts {
         text.push(("experts", experts.to_string()));
     }
-    text.push(("family", settings.family.map_or("auto", Family::name).to_owned()));
+    text.push(("family", settings.families.only().map_or("auto", Family::name).to_owned()));
     let training = Training {
         rows: train.len(),
         weight: train.len() as f64,

@@ -21,7 +21,7 @@ pub fn words(expert: &Expert) -> String {
 }
 
 fn tails(t: &StudentT) -> String {
-    let nu = t.freedom();
+    let nu = t.degrees_of_freedom();
     if nu > 100.0 {
         return "as good as Gaussian".into();
     }

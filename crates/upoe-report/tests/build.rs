@@ -16,13 +16,12 @@ fn fit(values: &[f64], columns: usize, settings: &Settings) -> Fit {
 }
 
 fn paper() -> Settings {
-    Settings {
-        experts: Some(2),
-        family: Some(Family::Mixture),
-        fix_mu: Some(vec![-1.0, 1.0]),
-        fix_beta: Some(20.0),
-        ..Settings::default()
-    }
+    Settings::default().with(|s| {
+        s.experts = Some(2);
+        s.families = Family::Mixture.into();
+        s.fix_mu = Some(vec![-1.0, 1.0]);
+        s.fix_beta = Some(20.0);
+    })
 }
 
 fn training(fit: &Fit, values: &[f64], columns: usize) -> Training {
@@ -115,7 +114,7 @@ fn crabs_add_up() {
 #[test]
 fn no_expert_is_a_page_too() {
     let values = crabs();
-    let settings = Settings { experts: Some(0), ..Settings::default() };
+    let settings = Settings::default().with(|s| s.experts = Some(0));
     let fit = fit(&values, 5, &settings);
     let page = page(&fit, &training(&fit, &values, 5), &values, &[]).unwrap();
     assert!(page.experts.is_empty() && page.rows.projections.is_empty());
@@ -128,7 +127,7 @@ fn no_expert_is_a_page_too() {
 fn a_row_off_the_subspace_is_minus_infinity() {
     let mut values: Vec<f64> =
         crabs().chunks(5).flat_map(|row| [row[0], row[1], row[0] - row[1]]).collect();
-    let settings = Settings { stop: Some(Stop::Bic), ..Settings::default() };
+    let settings = Settings::default().with(|s| s.stop = Some(Stop::Bic));
     let fit = fit(&values, 3, &settings);
     let training = training(&fit, &values, 3);
     values.extend([10.0, 10.0, 3.0]);

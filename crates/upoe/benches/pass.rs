@@ -106,10 +106,7 @@ fn passes<T: Real>(
             let directions: Vec<f64> = numbers(k * cols);
             let candidates: Vec<Candidate> = directions
                 .chunks(cols)
-                .map(|w| Candidate {
-                    direction: w.iter().map(|w| 0.1 * w).collect(),
-                    expert: expert.clone(),
-                })
+                .map(|w| Candidate::new(w.iter().map(|w| 0.1 * w).collect(), expert.clone()))
                 .collect();
             let mut operations = 0.0;
             let [times, reading, multiplying] = seconds(

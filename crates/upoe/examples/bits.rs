@@ -8,9 +8,15 @@ fn main() -> upoe::Result<()> {
     let values: Vec<f64> =
         crabs.lines().skip(1).flat_map(|l| l.split(',').skip(4)).map(number).collect();
     let rows = Rows::new(&values, 5)?;
-    let fitted = fit(&rows, &Settings { experts: Some(2), seed: 7, ..Settings::default() })?;
-    let gains = fitted.state.experts.iter().map(|e| -e.q);
-    let loadings = fitted.model.loadings().concat();
+    let fitted = fit(
+        &rows,
+        &Settings::default().with(|s| {
+            s.experts = Some(2);
+            s.seed = 7;
+        }),
+    )?;
+    let gains = fitted.state.experts.iter().map(|e| e.gain);
+    let loadings = fitted.model.filters().concat();
     let scores = fitted.model.score(&rows)?;
     let drawn = fitted.model.sample(5, 7);
     for number in gains.chain(loadings).chain(scores).chain(drawn) {

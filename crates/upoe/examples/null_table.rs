@@ -29,12 +29,11 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     for (d, n) in cells {
         let samples = if n * d < 10_000 { 100 } else { 40 };
         for (family, size) in FAMILIES {
-            let settings = Settings {
-                experts: Some(1),
-                family: Some(family),
-                mixture_size: size.max(2),
-                ..Settings::default()
-            };
+            let settings = Settings::default().with(|s| {
+                s.experts = Some(1);
+                s.families = family.into();
+                s.mixture_size = size.max(2);
+            });
             let gains: Result<Vec<f64>, upoe::Error> =
                 (0..samples).into_par_iter().map(|k| gain(n, d, k, &settings)).collect();
             let gains = gains?;
@@ -53,5 +52,5 @@ fn gain(n: usize, d: usize, sample: u64, settings: &Settings) -> upoe::Result<f6
     let mut rng = random::stream(sample, random::Use::Data, (n * 1000 + d) as u64);
     let values: Vec<f64> = (0..n * d).map(|_| rng.sample(rand_distr::StandardNormal)).collect();
     let fitted = fit(&Rows::new(&values, d)?, settings)?;
-    Ok(fitted.state.experts.first().map_or(0.0, |e| -2.0 * n as f64 * e.q))
+    Ok(fitted.state.experts.first().map_or(0.0, |e| 2.0 * n as f64 * e.gain))
 }

@@ -76,6 +76,14 @@ pub enum Error {
         /// What it must satisfy.
         rule: Cow<'static, str>,
     },
+    /// An engine could not sum over its rows.
+    #[error("{place}: {reason}")]
+    Engine {
+        /// Where: the file, worker or device, and the row where it is known.
+        place: String,
+        /// What went wrong there, and what to do.
+        reason: String,
+    },
     /// A decomposition did not converge; only non-finite input leads here.
     #[error("the {what} did not converge")]
     NoConvergence {

@@ -57,25 +57,30 @@
 //! threads, files or machines, and come out the same to the bit for any number of threads.
 //! `docs/paper-map.md` lists which function implements which equation of the paper.
 
+mod density;
 pub mod engine;
 mod error;
+pub mod evaluate;
 pub mod expert;
+mod fitter;
 mod holdout;
 mod learn;
+mod linalg;
 mod model;
 mod moments;
 pub mod random;
 mod rows;
-mod score;
 mod whitening;
 
+pub use density::Density;
 pub use error::{Error, Result};
+pub use fitter::{Fitter, fit};
 pub use holdout::held_out;
 pub use learn::{
-    Event, Fit, Learned, Learner, Notice, ParallelStart, PathPoint, Precision, Recipe, Settings,
-    Spare, State, Stop, StopReason, fit, fit_with,
+    Choice, Event, Families, Fit, Learned, Learner, Notice, Observer, ParallelStart, PathPoint,
+    Precision, Recipe, Settings, State, Stop, StopReason,
 };
 pub use model::{Explanation, Model};
 pub use moments::Moments;
 pub use rows::Rows;
-pub use whitening::{Dims, Rest, Whitening};
+pub use whitening::{Dims, Rest, Whitening, WhiteningParts};

@@ -1,24 +1,61 @@
 //! Count, mean and scatter of rows: sums that can be merged.
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, invalid};
 use crate::rows::{Rows, Values};
 use faer::{Mat, MatRef};
 use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
 
 /// Total weight, mean and scatter Σ w (x − mean)(x − mean)ᵀ of some rows.
 ///
 /// Products are formed of rows less their mean, and parts are merged by the pairwise formula
 /// of Chan, Golub and LeVeque, so digits survive a mean that is 1e8 times the spread.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "Stored", into = "Stored")]
 pub struct Moments {
-    /// Rows with a positive weight.
-    pub rows: usize,
-    /// Σ w.
-    pub weight: f64,
-    /// The weighted mean.
-    pub mean: Vec<f64>,
-    /// Σ w (x − mean)(x − mean)ᵀ.
-    pub scatter: Mat<f64>,
+    rows: usize,
+    weight: f64,
+    mean: Vec<f64>,
+    scatter: Mat<f64>,
+}
+
+/// Moments as bytes carry them: the scatter row after row.
+#[derive(Serialize, Deserialize)]
+struct Stored {
+    rows: usize,
+    weight: f64,
+    mean: Vec<f64>,
+    scatter: Vec<f64>,
+}
+
+impl From<Moments> for Stored {
+    fn from(Moments { rows, weight, mean, scatter }: Moments) -> Self {
+        let scatter =
+            scatter.row_iter().flat_map(|r| r.iter().copied().collect::<Vec<_>>()).collect();
+        Stored { rows, weight, mean, scatter }
+    }
+}
+
+impl TryFrom<Stored> for Moments {
+    type Error = Error;
+
+    fn try_from(Stored { rows, weight, mean, scatter }: Stored) -> Result<Self> {
+        let n = mean.len();
+        if scatter.len() != n * n {
+            let (what, expected) = ("entries of a scatter matrix", n * n);
+            return Err(Error::Shape { what, expected, got: scatter.len() });
+        }
+        let numbers = || mean.iter().chain(&scatter).chain([&weight]);
+        if numbers().any(|x| !x.is_finite()) || weight < 0.0 {
+            return invalid(
+                "moments",
+                "their numbers",
+                "must be finite, and the weight not negative",
+            );
+        }
+        let scatter = MatRef::from_row_major_slice(&scatter, n, n).to_owned();
+        Ok(Moments { rows, weight, mean, scatter })
+    }
 }
 
 /// Deviations below this cannot be squared without losing digits.
@@ -29,6 +66,26 @@ impl Moments {
     pub fn empty(columns: usize) -> Self {
         let (mean, scatter) = (vec![0.0; columns], Mat::zeros(columns, columns));
         Moments { rows: 0, weight: 0.0, mean, scatter }
+    }
+
+    /// How many rows have a positive weight.
+    pub fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// Σ w.
+    pub fn weight(&self) -> f64 {
+        self.weight
+    }
+
+    /// The weighted mean: one entry per column.
+    pub fn mean(&self) -> &[f64] {
+        &self.mean
+    }
+
+    /// Σ w (x − mean)(x − mean)ᵀ.
+    pub fn scatter(&self) -> &Mat<f64> {
+        &self.scatter
     }
 
     /// Of some rows, whose cells and weights must be finite.
@@ -76,8 +133,13 @@ impl Moments {
         }
     }
 
-    /// Adds the moments of other rows.
+    /// Adds the moments of other rows of as many columns. The order of merging decides the last
+    /// bits, so the caller fixes it.
+    ///
+    /// # Panics
+    /// If the columns differ in number.
     pub fn merge(&mut self, other: &Moments) {
+        assert_eq!(self.mean.len(), other.mean.len(), "moments of as many columns");
         if other.weight == 0.0 {
             return;
         }

@@ -2,7 +2,7 @@
 
 use rand::RngExt;
 use rand_distr::{Distribution, StandardNormal};
-use upoe::{Model, Rows, Whitening, random};
+use upoe::{Learner, Model, ParallelStart, Rows, Whitening, random};
 
 /// The five lengths of the Crabs, and species and sex of each as one of four groups.
 pub fn crabs() -> (Vec<f64>, Vec<usize>) {
@@ -66,7 +66,7 @@ pub fn plain(d: usize) -> Whitening {
 pub fn amari(model: &Model, mixing: &[Vec<f64>]) -> f64 {
     let n = mixing.len();
     let p: Vec<Vec<f64>> = model
-        .loadings()
+        .filters()
         .iter()
         .map(|l| (0..n).map(|s| (0..n).map(|i| l[i] * mixing[i][s]).sum::<f64>().abs()).collect())
         .collect();
@@ -97,3 +97,6 @@ pub fn laplace(rng: &mut random::Stream) -> f64 {
     let sign = if rng.random::<bool>() { 1.0 } else { -1.0 };
     sign * size / 2.0_f64.sqrt()
 }
+
+/// Parallel learning from its default start.
+pub const PARALLEL: Learner = Learner::Parallel { start: ParallelStart::Sequential };

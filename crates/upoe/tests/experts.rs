@@ -2,7 +2,7 @@
 
 use crate::common::{kolmogorov, normals, rng};
 use upoe::engine::{Candidate, Engine, Memory};
-use upoe::expert::{Expert, Family, Marginal, Mixture, StudentT, Tilt};
+use upoe::expert::{Expert, Family, Learnable, Marginal, Mixture, StudentT, Tilt};
 
 /// Experts from all over each family's range.
 fn everyone() -> Vec<Expert> {
@@ -112,7 +112,7 @@ fn the_score_is_the_slope_of_the_energy() {
             let z = expert.quantile(p);
             let h = 1e-5 * (expert.quantile(0.75) - expert.quantile(0.25)).max(1e-2);
             let slope = -(expert.ln_density(z + h) - expert.ln_density(z - h)) / (2.0 * h);
-            let score = expert.score(z);
+            let score = expert.energy_slope(z);
             assert!(
                 (slope - score).abs() < 1e-5 * score.abs().max(1.0),
                 "{slope} {score} {expert:?}"
@@ -124,7 +124,7 @@ fn the_score_is_the_slope_of_the_energy() {
 /// Statistics of the projections z under an expert.
 fn statistics(z: &[f64], weights: Option<Vec<f64>>, expert: &Expert) -> (Vec<f64>, f64) {
     let engine = Memory::<f64>::new(z.to_vec(), 1, weights).unwrap();
-    let sums = engine.sums(&[Candidate { direction: vec![1.0], expert: expert.clone() }]);
+    let sums = engine.sums(&[Candidate::new(vec![1.0], expert.clone())]).unwrap();
     (sums.into_iter().next().unwrap().statistics, engine.weight())
 }
 
@@ -235,7 +235,7 @@ fn a_mirrored_expert_is_the_density_of_minus_z() {
 #[test]
 fn what_is_held_stays() {
     let mut t = StudentT::new(0.5, 1.0, 20.0).unwrap();
-    (t.hold_mu, t.hold_beta) = (true, true);
+    (t.fix_mu, t.fix_beta) = (true, true);
     let expert: Expert = Mixture::new(vec![1.0, 1.0], vec![t.clone(), t]).unwrap().into();
     assert_eq!(expert.coordinates().len(), 3);
     let z = normals(200, 3);

@@ -1,11 +1,11 @@
 //! Inputs that break lesser programs: each gives the right answer or a clear error.
 
-use crate::common::normals;
+use crate::common::{PARALLEL, normals};
 use upoe::expert::Family;
-use upoe::{Dims, Error, Learner, Notice, Rest, Rows, Settings, Whitening, fit};
+use upoe::{Dims, Error, Fitter, Learner, Notice, Rest, Rows, Settings, Whitening, fit};
 
 fn quick() -> Settings {
-    Settings { starts: Some(8), ..Settings::default() }
+    Settings::default().with(|s| s.starts = Some(8))
 }
 
 #[test]
@@ -38,7 +38,7 @@ fn ill_conditioned_columns_of_unequal_scale_are_sphered() {
         normals(3000, 4).chunks(3).flat_map(|r| [r[0], r[0] + 1e-6 * r[1], 1e4 * r[2]]).collect();
     let rows = Rows::new(&values, 3).unwrap();
     let whitening = Whitening::fit(&rows, Dims::All).unwrap();
-    assert_eq!(whitening.rank, 3);
+    assert_eq!(whitening.rank(), 3);
     let x = whitening.sphere(&rows).unwrap();
     for i in 0..3 {
         let mean = x.chunks(3).map(|r| r[i] * r[i]).sum::<f64>() / 1000.0;
@@ -47,7 +47,7 @@ fn ill_conditioned_columns_of_unequal_scale_are_sphered() {
     // Scales of 1 and 1e12 beside a constant; and dropping what is below rounding.
     let graded: Vec<f64> = values.chunks(3).flat_map(|r| [r[0], 3.0, 1e8 * r[2]]).collect();
     let tame: Vec<f64> = values.chunks(3).flat_map(|r| [r[0], r[2]]).collect();
-    let of = |v: &[f64], d| Whitening::fit(&Rows::new(v, d).unwrap(), Dims::All).unwrap().ln_det;
+    let of = |v: &[f64], d| Whitening::fit(&Rows::new(v, d).unwrap(), Dims::All).unwrap().ln_det();
     assert!((of(&graded, 3) + 1e8_f64.ln() - of(&tame, 2)).abs() < 1e-9);
     let far: Vec<f64> = values.chunks(3).flat_map(|r| [r[0], 1e10 * r[2]]).collect();
     assert!(matches!(
@@ -64,18 +64,18 @@ fn a_degenerate_table_of_unequal_scales_has_its_density_on_the_subspace() {
     let copied: Vec<f64> = both.chunks(2).flat_map(|r| [r[0], r[1], r[1]]).collect();
     let (both, copied) = (Rows::new(&both, 2).unwrap(), Rows::new(&copied, 3).unwrap());
     let whitening = Whitening::fit(&copied, Dims::All).unwrap();
-    assert_eq!((whitening.rank, whitening.rest), (2, Rest::Degenerate));
-    let expected = Whitening::fit(&both, Dims::All).unwrap().ln_det - 0.5 * 2_f64.ln();
-    assert!((whitening.ln_det - expected).abs() < 1e-9, "{} {expected}", whitening.ln_det);
+    assert_eq!((whitening.rank(), whitening.rest()), (2, Rest::Degenerate));
+    let expected = Whitening::fit(&both, Dims::All).unwrap().ln_det() - 0.5 * 2_f64.ln();
+    assert!((whitening.ln_det() - expected).abs() < 1e-9, "{} {expected}", whitening.ln_det());
     // The same with a constant column, and with all on one line.
     for table in [[0.0, 1.0, 1e12], [1.0, 1.0, 1e-7]] {
         let line: Vec<f64> = normals(50, 4).iter().flat_map(|z| table.map(|t| t * z)).collect();
         let whitening = Whitening::fit(&Rows::new(&line, 3).unwrap(), Dims::All).unwrap();
         let along: Vec<f64> = line.chunks(3).map(|r| r[0].hypot(r[1]).hypot(r[2])).collect();
         let deviation = (along.iter().map(|l| l * l).sum::<f64>() / 50.0).sqrt();
-        let mean = whitening.mean.iter().map(|m| m * m).sum::<f64>().sqrt();
+        let mean = whitening.mean().iter().map(|m| m * m).sum::<f64>().sqrt();
         let expected = -(deviation * deviation - mean * mean).sqrt().ln();
-        assert!((whitening.ln_det - expected).abs() < 1e-9, "{} {expected}", whitening.ln_det);
+        assert!((whitening.ln_det() - expected).abs() < 1e-9, "{} {expected}", whitening.ln_det());
     }
 }
 
@@ -86,15 +86,14 @@ fn rows_beyond_all_squares_score_minus_infinity_not_nan() {
     let copied: Vec<f64> = values.iter().flat_map(|x| [*x, *x]).collect();
     let degenerate = Rows::new(&copied, 2).unwrap();
     for (rows, dims) in [(rows, Dims::Count(2)), (rows, Dims::All), (degenerate, Dims::All)] {
-        let settings = Settings { dims, ..quick() };
+        let settings = quick().with(|s| s.dims = dims);
         let far = vec![1.7e308; rows.columns()];
         let far = Rows::new(&far, rows.columns()).unwrap();
         let model = fit(&rows, &settings).unwrap().model;
         assert_eq!(model.score(&far).unwrap(), [f64::NEG_INFINITY]);
         assert_eq!(model.ln_p(&far.row(0)).unwrap(), f64::NEG_INFINITY);
         // Held out, they are as improbable.
-        let state = upoe::State::default();
-        let held = upoe::fit_with(&rows, Some(&far), &settings, state, &mut |_| true).unwrap();
+        let held = Fitter::new(settings.clone()).holdout(far).fit(&rows).unwrap();
         assert!(held.state.path.iter().all(|p| p.holdout == Some(f64::NEG_INFINITY)));
     }
 }
@@ -109,7 +108,7 @@ fn a_constant_column_s_rounding_is_no_dimension() {
         .collect();
     let rows = Rows::new(&values, 2).unwrap();
     let model = fit(&rows, &quick()).unwrap().model;
-    assert_eq!((model.whitening().rank, model.whitening().deviations[0]), (1, 0.0));
+    assert_eq!((model.whitening().rank(), model.whitening().deviations()[0]), (1, 0.0));
     assert!(model.score(&rows).unwrap().iter().all(|p| p.is_finite()));
 }
 
@@ -159,7 +158,7 @@ fn constant_and_duplicated_columns_leave_a_density_on_the_subspace() {
         normals(400, 2).chunks(2).flat_map(|r| [r[0], 5.0, r[1], 2.0 * r[0] - 1.0]).collect();
     let rows = Rows::new(&values, 4).unwrap();
     let fitted = fit(&rows, &quick()).unwrap();
-    assert_eq!(fitted.model.whitening().rest, Rest::Degenerate);
+    assert_eq!(fitted.model.whitening().rest(), Rest::Degenerate);
     assert!(
         matches!(&fitted.notices[0], Notice::Degenerate { rank: 2, columns: 4, constant } if *constant == [1])
     );
@@ -194,7 +193,7 @@ fn scales_of_one_and_1e12_are_both_real() {
         .collect();
     let rows = Rows::new(&values, 3).unwrap();
     let whitening = Whitening::fit(&rows, Dims::All).unwrap();
-    assert_eq!((whitening.rank, whitening.rest), (3, Rest::Nothing));
+    assert_eq!((whitening.rank(), whitening.rest()), (3, Rest::Nothing));
     let x = whitening.sphere(&rows).unwrap();
     for i in 0..3 {
         for k in 0..3 {
@@ -205,7 +204,7 @@ fn scales_of_one_and_1e12_are_both_real() {
     // ln|A| against the same columns on one scale.
     let tame: Vec<f64> = values.chunks(3).flat_map(|r| [r[0], r[1] / 1e12, r[2] * 1e12]).collect();
     let other = Whitening::fit(&Rows::new(&tame, 3).unwrap(), Dims::All).unwrap();
-    assert!((whitening.ln_det - other.ln_det).abs() < 1e-9);
+    assert!((whitening.ln_det() - other.ln_det()).abs() < 1e-9);
 }
 
 #[test]
@@ -229,17 +228,17 @@ fn fewer_rows_than_columns_and_reduction() {
     let rows = Rows::new(&values, 50).unwrap();
     let fitted = fit(&rows, &quick()).unwrap();
     assert_eq!(
-        (fitted.model.whitening().rank, fitted.model.whitening().rest),
+        (fitted.model.whitening().rank(), fitted.model.whitening().rest()),
         (19, Rest::Degenerate)
     );
     assert!(fitted.model.score(&rows).unwrap().iter().all(|s| s.is_finite()));
-    let reduced = fit(&rows, &Settings { dims: Dims::Count(5), ..quick() }).unwrap();
-    assert!(matches!(reduced.model.whitening().rest, Rest::Noise { .. }));
+    let reduced = fit(&rows, &quick().with(|s| s.dims = Dims::Count(5))).unwrap();
+    assert!(matches!(reduced.model.whitening().rest(), Rest::Noise { .. }));
     assert!(reduced.model.ln_p(&vec![0.1; 50]).unwrap().is_finite());
     let share = Whitening::fit(&rows, Dims::Share(0.5)).unwrap();
-    assert!(share.kept_variance >= 0.5 && share.dims() < 19);
+    assert!(share.kept_variance() >= 0.5 && share.dims() < 19);
     assert!(matches!(
-        fit(&rows, &Settings { dims: Dims::Count(30), ..quick() }),
+        fit(&rows, &quick().with(|s| s.dims = Dims::Count(30))),
         Err(Error::InvalidSetting { name: "dims", .. })
     ));
     assert!(matches!(
@@ -261,25 +260,30 @@ fn fewer_rows_than_columns_are_sphered_as_from_moments() {
         let moments = upoe::Moments::of(&rows).unwrap();
         for dims in [Dims::All, Dims::Count(5), Dims::Share(0.6)] {
             let few = Whitening::fit(&rows, dims).unwrap();
-            let (many, _) = Whitening::from_moments(moments.clone(), dims).unwrap();
-            assert!((few.ln_det - many.ln_det).abs() < 1e-9, "{} {}", few.ln_det, many.ln_det);
-            assert_eq!((few.rank, few.dims(), few.columns()), (many.rank, many.dims(), 40));
-            for (a, b) in [(&few.matrix, &many.matrix), (&few.inverse, &many.inverse)] {
+            let (many, _) = Whitening::from_moments(&moments, dims).unwrap();
+            assert!(
+                (few.ln_det() - many.ln_det()).abs() < 1e-9,
+                "{} {}",
+                few.ln_det(),
+                many.ln_det()
+            );
+            assert_eq!((few.rank(), few.dims(), few.columns()), (many.rank(), many.dims(), 40));
+            for (a, b) in [(few.matrix(), many.matrix()), (few.inverse(), many.inverse())] {
                 assert!((a - b).norm_max() < 1e-9 * b.norm_max(), "{dims:?}");
             }
             if let (Rest::Noise { variance: a }, Rest::Noise { variance: b }) =
-                (few.rest, many.rest)
+                (few.rest(), many.rest())
             {
                 assert!((a / b - 1.0).abs() < 1e-9);
             } else {
-                assert_eq!(few.rest, many.rest);
+                assert_eq!(few.rest(), many.rest());
             }
         }
     }
     // A matrix of columns² would have 80 GB.
     let rows = normals(6 * 100_000, 4);
     let wide = Whitening::fit(&Rows::new(&rows, 100_000).unwrap(), Dims::All).unwrap();
-    assert_eq!((wide.rank, wide.rest), (5, Rest::Degenerate));
+    assert_eq!((wide.rank(), wide.rest()), (5, Rest::Degenerate));
 }
 
 #[test]
@@ -304,7 +308,7 @@ fn rows_next_to_a_degenerate_subspace_are_possible() {
     for table in tables {
         let rows = Rows::new(table.as_flattened(), 4).unwrap();
         let whitening = Whitening::fit(&rows, Dims::All).unwrap();
-        assert_eq!(whitening.rest, Rest::Degenerate);
+        assert_eq!(whitening.rest(), Rest::Degenerate);
         for row in &table {
             assert!(whitening.ln_jacobian(row, &whitening.sphere_row(row)).is_finite(), "{row:?}");
         }
@@ -323,9 +327,15 @@ fn ties_end_at_a_bound_and_say_so() {
         .collect();
     let rows = Rows::new(&values, 2).unwrap();
     for family in [Family::StudentT, Family::Mixture, Family::Tilt] {
-        for learner in [Learner::Pursuit, Learner::Sequential, Learner::Parallel] {
-            let fitted =
-                fit(&rows, &Settings { family: Some(family), learner, ..quick() }).unwrap();
+        for learner in [Learner::Pursuit, Learner::Sequential, PARALLEL] {
+            let fitted = fit(
+                &rows,
+                &quick().with(|s| {
+                    s.families = family.into();
+                    s.learner = learner;
+                }),
+            )
+            .unwrap();
             assert!(fitted.model.score(&rows).unwrap().iter().all(|s| s.is_finite()));
             let bounded = fitted.notices.iter().any(|n| matches!(n, Notice::Bound { .. }));
             assert_eq!(
@@ -342,11 +352,11 @@ fn ties_end_at_a_bound_and_say_so() {
 fn more_experts_than_dimensions_stop_at_the_dimensions() {
     let values: Vec<f64> = normals(900, 8).iter().map(|z| z * z * z).collect();
     let fitted =
-        fit(&Rows::new(&values, 3).unwrap(), &Settings { experts: Some(10), ..quick() }).unwrap();
+        fit(&Rows::new(&values, 3).unwrap(), &quick().with(|s| s.experts = Some(10))).unwrap();
     assert_eq!(fitted.model.experts().len(), 3);
     assert_eq!(fitted.stop, upoe::StopReason::Dimensions);
     let none =
-        fit(&Rows::new(&values, 3).unwrap(), &Settings { experts: Some(0), ..quick() }).unwrap();
+        fit(&Rows::new(&values, 3).unwrap(), &quick().with(|s| s.experts = Some(0))).unwrap();
     assert!(none.model.experts().is_empty());
     let single = fit(&Rows::new(&values, 1).unwrap(), &quick()).unwrap();
     assert_eq!(single.model.experts().len(), 1);
@@ -360,14 +370,14 @@ fn settings_outside_their_range_are_refused_by_name() {
         Error::InvalidSetting { name, .. } => name,
         other => panic!("{other}"),
     };
-    assert_eq!(refused(Settings { tol: f64::NAN, ..quick() }), "tol");
-    assert_eq!(refused(Settings { starts: Some(0), ..quick() }), "starts");
-    assert_eq!(refused(Settings { threads: Some(0), ..quick() }), "threads");
-    assert_eq!(refused(Settings { mixture_size: 0, ..quick() }), "mixture_size");
-    assert_eq!(refused(Settings { fix_beta: Some(0.5), ..quick() }), "fix_beta");
-    assert_eq!(refused(Settings { fix_mu: Some(vec![1.0; 5]), ..quick() }), "fix_mu");
-    assert_eq!(refused(Settings { dims: Dims::Count(0), ..quick() }), "dims");
-    assert_eq!(refused(Settings { stop: Some(upoe::Stop::Holdout), ..quick() }), "stop");
+    assert_eq!(refused(quick().with(|s| s.tol = f64::NAN)), "tol");
+    assert_eq!(refused(quick().with(|s| s.starts = Some(0))), "starts");
+    assert_eq!(refused(quick().with(|s| s.threads = Some(0))), "threads");
+    assert_eq!(refused(quick().with(|s| s.mixture_size = 0)), "mixture_size");
+    assert_eq!(refused(quick().with(|s| s.fix_beta = Some(0.5))), "fix_beta");
+    assert_eq!(refused(quick().with(|s| s.fix_mu = Some(vec![1.0; 5]))), "fix_mu");
+    assert_eq!(refused(quick().with(|s| s.dims = Dims::Count(0))), "dims");
+    assert_eq!(refused(quick().with(|s| s.stop = Some(upoe::Stop::Holdout))), "stop");
 }
 
 #[test]
@@ -392,8 +402,8 @@ fn tiny_and_extreme_tables_never_panic() {
     ];
     for (values, d) in tables {
         let rows = Rows::new(&values, d).unwrap();
-        for learner in [Learner::Pursuit, Learner::Sequential, Learner::Parallel] {
-            if let Ok(fitted) = fit(&rows, &Settings { learner, ..quick() }) {
+        for learner in [Learner::Pursuit, Learner::Sequential, PARALLEL] {
+            if let Ok(fitted) = fit(&rows, &quick().with(|s| s.learner = learner)) {
                 assert!(
                     fitted.model.score(&rows).unwrap().iter().all(|s| s.is_finite()),
                     "{values:?} {d}"
@@ -417,7 +427,10 @@ fn rows_in_single_precision_give_the_bits_of_the_same_rows_in_double() {
         let weights: Vec<f64> = (0..n).map(|i| 1.0 + (i % 3) as f64).collect();
         let a = Rows::single(&single, 3).and_then(|rows| rows.weighted(&weights)).expect("rows");
         let b = Rows::new(&double, 3).and_then(|rows| rows.weighted(&weights)).expect("rows");
-        let settings = Settings { experts: Some(1), starts: Some(2), ..Settings::default() };
+        let settings = Settings::default().with(|s| {
+            s.experts = Some(1);
+            s.starts = Some(2);
+        });
         let (fit_a, fit_b) = (fit(&a, &settings), fit(&b, &settings));
         let (model_a, model_b) = (fit_a.expect("a fit").model, fit_b.expect("a fit").model);
         assert_eq!(model_a.directions(), model_b.directions(), "{n} rows");

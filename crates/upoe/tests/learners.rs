@@ -1,12 +1,12 @@
 //! What every learner keeps.
 
-use crate::common::{crabs, dot, normals, rng};
+use crate::common::{PARALLEL, crabs, dot, normals, rng};
 use rand_distr::Distribution;
 use upoe::engine::{Candidate, Engine, Memory};
-use upoe::expert::{Expert, Family, Marginal};
+use upoe::expert::{Expert, Family, Learnable, Marginal};
 use upoe::{
-    Event, Fit, Learner, Model, ParallelStart, Precision, Recipe, Rows, Settings, State, Stop,
-    StopReason, fit, fit_with,
+    Event, Families, Fit, Fitter, Learner, Model, ParallelStart, Precision, Recipe, Rows, Settings,
+    State, Stop, StopReason, fit,
 };
 
 /// 600 × 5: two groups, heavy tails, a flat column, two Gaussian ones, mixed.
@@ -26,7 +26,12 @@ fn mixed() -> Vec<f64> {
 }
 
 fn settings(learner: Learner, family: Option<Family>) -> Settings {
-    Settings { experts: Some(3), learner, family, starts: Some(24), ..Settings::default() }
+    Settings::default().with(|s| {
+        s.experts = Some(3);
+        s.learner = learner;
+        s.families = family.map_or_else(Families::default, Into::into);
+        s.starts = Some(24);
+    })
 }
 
 /// The largest entry of the gradient at a fit's answer: of each direction on its sphere (in
@@ -39,14 +44,15 @@ fn steepness(fitted: &Fit, rows: &Rows, pursuit: bool, from: usize) -> f64 {
         .directions()
         .iter()
         .zip(model.experts())
-        .map(|(w, e)| Candidate { direction: w.clone(), expert: e.clone() })
+        .map(|(w, e)| Candidate::new(w.clone(), e.clone()))
         .collect();
     let n = engine.weight();
     let mut worst = 0.0_f64;
-    for (j, (c, s)) in candidates.iter().zip(engine.sums(&candidates)).enumerate().skip(from) {
+    let sums = engine.sums(&candidates).unwrap();
+    for (j, (c, s)) in candidates.iter().zip(sums).enumerate().skip(from) {
         let inverse = model.pseudo_inverse();
         let mut g: Vec<f64> = s
-            .score
+            .gradient
             .iter()
             .enumerate()
             .map(|(i, s)| s / n - if pursuit { 0.0 } else { inverse[(i, j)] })
@@ -71,7 +77,7 @@ fn at_every_answer_the_gradient_is_zero() {
     let values = mixed();
     let rows = Rows::new(&values, 5).unwrap();
     for family in [None, Some(Family::StudentT), Some(Family::Mixture), Some(Family::Tilt)] {
-        for learner in [Learner::Pursuit, Learner::Sequential, Learner::Parallel] {
+        for learner in [Learner::Pursuit, Learner::Sequential, PARALLEL] {
             let fitted = fit(&rows, &settings(learner, family)).unwrap();
             assert!(fitted.state.experts.iter().all(|e| e.converged), "{family:?} {learner:?}");
             // Earlier experts of a sequential fit are frozen; the last one's is the gradient of (6).
@@ -88,7 +94,7 @@ fn directions_of_pursuit_are_orthonormal() {
     let values = mixed();
     let fitted = fit(
         &Rows::new(&values, 5).unwrap(),
-        &Settings { experts: Some(5), ..settings(Learner::Pursuit, Some(Family::Tilt)) },
+        &settings(Learner::Pursuit, Some(Family::Tilt)).with(|s| s.experts = Some(5)),
     )
     .unwrap();
     let w = fitted.model.directions();
@@ -100,15 +106,13 @@ fn directions_of_pursuit_are_orthonormal() {
 }
 
 #[test]
-fn the_path_holds_the_mean_scores_of_the_nested_models_and_q_its_steps() {
+fn the_path_holds_the_mean_scores_of_the_nested_models_and_gains_are_its_steps() {
     let values = mixed();
     let rows = Rows::new(&values, 5).unwrap();
     let held = normals(500, 7);
     let held = Rows::new(&held, 5).unwrap();
-    for learner in [Learner::Pursuit, Learner::Sequential, Learner::Parallel] {
-        let fitted =
-            fit_with(&rows, Some(&held), &settings(learner, None), State::default(), &mut |_| true)
-                .unwrap();
+    for learner in [Learner::Pursuit, Learner::Sequential, PARALLEL] {
+        let fitted = Fitter::new(settings(learner, None)).holdout(held).fit(&rows).unwrap();
         let mean = |j: usize, rows: &Rows| {
             let scores = fitted.model.truncated(j).unwrap().score_sphered(rows).unwrap();
             scores.iter().sum::<f64>() / scores.len() as f64
@@ -118,8 +122,8 @@ fn the_path_holds_the_mean_scores_of_the_nested_models_and_q_its_steps() {
             assert!((point.holdout.unwrap() - mean(j, &held)).abs() < 1e-9, "{learner:?} {j}");
         }
         for (j, learned) in fitted.state.experts.iter().enumerate() {
-            let fall = fitted.state.path[j].train - fitted.state.path[j + 1].train;
-            assert!((learned.q - fall).abs() < 1e-9, "{learner:?} {j} {} {fall}", learned.q);
+            let rise = fitted.state.path[j + 1].train - fitted.state.path[j].train;
+            assert!((learned.gain - rise).abs() < 1e-9, "{learner:?} {j} {} {rise}", learned.gain);
         }
     }
 }
@@ -128,25 +132,27 @@ fn the_path_holds_the_mean_scores_of_the_nested_models_and_q_its_steps() {
 fn the_likelihood_never_falls() {
     let values = mixed();
     let rows = Rows::new(&values, 5).unwrap();
-    for learner in [Learner::Pursuit, Learner::Sequential, Learner::Parallel] {
+    for learner in [Learner::Pursuit, Learner::Sequential, PARALLEL] {
         let mut last: Option<(usize, f64)> = None;
         let mut single = settings(learner, Some(Family::StudentT));
         // One start, so that passes belong to one descent.
         single.starts = Some(1);
-        let fitted = fit_with(&rows, None, &single, State::default(), &mut |event| {
-            if let Event::Pass { expert, value, state } = event {
-                assert!(state.experts.len() <= 3);
-                if let Some((e, v)) = last
-                    && e == *expert
-                {
-                    // A new descent of the same expert starts no higher.
-                    assert!(*value <= v + 1e-12, "{value} after {v}");
+        let fitted = Fitter::new(single.clone())
+            .observe(|event| {
+                if let Event::Pass { expert, gain, state } = event {
+                    assert!(state.experts.len() <= 3);
+                    if let Some((e, v)) = last
+                        && e == *expert
+                    {
+                        // A new descent of the same expert starts no lower.
+                        assert!(*gain >= v - 1e-12, "{gain} after {v}");
+                    }
+                    last = Some((*expert, *gain));
                 }
-                last = Some((*expert, *value));
-            }
-            true
-        })
-        .unwrap();
+                true
+            })
+            .fit(&rows)
+            .unwrap();
         let train: Vec<f64> = fitted.state.path.iter().map(|p| p.train).collect();
         assert!(train.windows(2).all(|w| w[1] >= w[0]), "{train:?}");
     }
@@ -159,8 +165,7 @@ fn parallel_ends_no_lower_than_it_starts_and_sequential_no_lower_than_pursuit() 
     let end = |s: &Settings| fit(&rows, s).unwrap().state.path.last().unwrap().train;
     for family in [Family::StudentT, Family::Mixture] {
         let pursuit = fit(&rows, &settings(Learner::Pursuit, Some(family))).unwrap();
-        let of =
-            |start| Settings { parallel_start: start, ..settings(Learner::Parallel, Some(family)) };
+        let of = |start| settings(Learner::Parallel { start }, Some(family));
         assert!(
             end(&of(ParallelStart::Pursuit)) >= pursuit.state.path.last().unwrap().train - 1e-9
         );
@@ -176,8 +181,9 @@ fn parallel_ends_no_lower_than_it_starts_and_sequential_no_lower_than_pursuit() 
                 ..State::default()
             };
             let step = |learner| {
-                let s = Settings { experts: Some(j + 1), ..settings(learner, Some(family)) };
-                fit_with(&rows, None, &s, state.clone(), &mut |_| true).unwrap().state.experts[j].q
+                let s = settings(learner, Some(family)).with(|s| s.experts = Some(j + 1));
+                Fitter::new(s.clone()).resume(state.clone()).fit(&rows).unwrap().state.experts[j]
+                    .gain
             };
             assert!(step(Learner::Sequential) <= step(Learner::Pursuit) + 1e-9);
         }
@@ -189,16 +195,15 @@ fn sampling_and_fitting_again_recovers_the_model() {
     let values = mixed();
     let rows = Rows::new(&values, 5).unwrap();
     // β is held, so that every expert has a variance and both spheres agree.
-    let s = Settings {
-        experts: Some(2),
-        fix_beta: Some(10.0),
-        ..settings(Learner::Pursuit, Some(Family::Mixture))
-    };
+    let s = settings(Learner::Pursuit, Some(Family::Mixture)).with(|s| {
+        s.experts = Some(2);
+        s.fix_beta = Some(10.0);
+    });
     let first = fit(&rows, &s).unwrap();
     let drawn = first.model.sample(20_000, 5);
     let again = fit(&Rows::new(&drawn, 5).unwrap(), &s).unwrap();
     for j in 0..2 {
-        let (a, b) = (&first.model.loadings()[j], &again.model.loadings()[j]);
+        let (a, b) = (&first.model.filters()[j], &again.model.filters()[j]);
         let cosine = dot(a, b) / (dot(a, a) * dot(b, b)).sqrt();
         assert!(cosine.abs() > 0.995, "{j} {cosine}");
         let (a, b) = (&first.model.experts()[j], &again.model.experts()[j]);
@@ -214,7 +219,8 @@ fn sampling_and_fitting_again_recovers_the_model() {
 
 fn bits(fitted: &Fit) -> Vec<u64> {
     let of = |e: &upoe::Learned| {
-        e.direction.iter().copied().chain(e.expert.coordinates()).chain([e.q]).collect::<Vec<f64>>()
+        let numbers = e.direction().iter().copied().chain(e.expert().coordinates());
+        numbers.chain([e.gain]).collect::<Vec<f64>>()
     };
     fitted.state.experts.iter().flat_map(of).map(f64::to_bits).collect()
 }
@@ -230,16 +236,15 @@ fn the_same_bits_for_any_number_of_threads() {
         .map(|(i, x)| x + 1e-3 * (i as f64).sin())
         .collect();
     let rows = Rows::new(&values, 5).unwrap();
-    for learner in [Learner::Pursuit, Learner::Parallel] {
+    for learner in [Learner::Pursuit, PARALLEL] {
         for precision in [Precision::F64, Precision::F32] {
             let of = |threads| {
-                let s = Settings {
-                    experts: Some(2),
-                    threads: Some(threads),
-                    precision,
-                    starts: Some(8),
-                    ..settings(learner, None)
-                };
+                let s = settings(learner, None).with(|s| {
+                    s.experts = Some(2);
+                    s.threads = Some(threads);
+                    s.precision = precision;
+                    s.starts = Some(8);
+                });
                 bits(&fit(&rows, &s).unwrap())
             };
             let one = of(1);
@@ -254,11 +259,12 @@ fn single_precision_rows_give_the_same_answer() {
     let values = mixed();
     let rows = Rows::new(&values, 5).unwrap();
     for family in [Family::StudentT, Family::Tilt] {
-        let of = |precision| Settings { precision, ..settings(Learner::Pursuit, Some(family)) };
+        let of =
+            |precision| settings(Learner::Pursuit, Some(family)).with(|s| s.precision = precision);
         let double = fit(&rows, &of(Precision::F64)).unwrap();
         let single = fit(&rows, &of(Precision::F32)).unwrap();
         for (a, b) in double.state.experts.iter().zip(&single.state.experts) {
-            assert!((a.q - b.q).abs() < 1e-4, "{} {}", a.q, b.q);
+            assert!((a.gain - b.gain).abs() < 1e-4, "{} {}", a.gain, b.gain);
         }
     }
 }
@@ -272,23 +278,25 @@ fn weighted_sums_and_moments_count_rows() {
     let rows = Rows::new(&values, 5).unwrap().weighted(&weights).unwrap();
     let a = upoe::Moments::of(&rows).unwrap();
     let b = upoe::Moments::of(&Rows::new(&repeated, 5).unwrap()).unwrap();
-    assert_eq!(a.weight, b.weight);
+    assert_eq!(a.weight(), b.weight());
     for i in 0..5 {
-        assert!((a.mean[i] - b.mean[i]).abs() < 1e-12);
+        assert!((a.mean()[i] - b.mean()[i]).abs() < 1e-12);
         for k in 0..5 {
-            assert!((a.scatter[(i, k)] - b.scatter[(i, k)]).abs() < 1e-9 * a.scatter[(i, i)]);
+            assert!((a.scatter()[(i, k)] - b.scatter()[(i, k)]).abs() < 1e-9 * a.scatter()[(i, i)]);
         }
     }
-    let candidate = Candidate {
-        direction: vec![0.3, -0.2, 0.5, 0.1, 0.4],
-        expert: upoe::expert::StudentT::new(0.1, 1.0, 2.0).unwrap().into(),
-    };
+    let candidate = Candidate::new(
+        vec![0.3, -0.2, 0.5, 0.1, 0.4],
+        upoe::expert::StudentT::new(0.1, 1.0, 2.0).unwrap().into(),
+    );
     let a = Memory::<f64>::new(values, 5, Some(weights))
         .unwrap()
         .sums(std::slice::from_ref(&candidate))
+        .unwrap()
         .remove(0);
-    let b = Memory::<f64>::new(repeated, 5, None).unwrap().sums(&[candidate]).remove(0);
-    for (a, b) in a.score.iter().chain(&a.statistics).zip(b.score.iter().chain(&b.statistics)) {
+    let b = Memory::<f64>::new(repeated, 5, None).unwrap().sums(&[candidate]).unwrap().remove(0);
+    for (a, b) in a.gradient.iter().chain(&a.statistics).zip(b.gradient.iter().chain(&b.statistics))
+    {
         assert!((a - b).abs() < 1e-10 * b.abs().max(1.0), "{a} {b}");
     }
 }
@@ -301,13 +309,13 @@ fn moments_merge() {
     for part in values.chunks(5 * 170) {
         parts.merge(&upoe::Moments::of(&Rows::new(part, 5).unwrap()).unwrap());
     }
-    assert_eq!((whole.rows, whole.weight), (parts.rows, parts.weight));
+    assert_eq!((whole.rows(), whole.weight()), (parts.rows(), parts.weight()));
     for i in 0..5 {
-        assert!((whole.mean[i] - parts.mean[i]).abs() < 1e-9);
+        assert!((whole.mean()[i] - parts.mean()[i]).abs() < 1e-9);
         for k in 0..5 {
             assert!(
-                (whole.scatter[(i, k)] - parts.scatter[(i, k)]).abs()
-                    < 1e-8 * whole.scatter[(i, i)]
+                (whole.scatter()[(i, k)] - parts.scatter()[(i, k)]).abs()
+                    < 1e-8 * whole.scatter()[(i, i)]
             );
         }
     }
@@ -326,9 +334,9 @@ fn weights_count_rows() {
     let a = fit(&rows.weighted(&weights).unwrap(), &s).unwrap();
     let b = fit(&Rows::new(&repeated, 5).unwrap(), &s).unwrap();
     for (a, b) in a.state.experts.iter().zip(&b.state.experts) {
-        assert!((a.q - b.q).abs() < 1e-6, "{} {}", a.q, b.q);
+        assert!((a.gain - b.gain).abs() < 1e-6, "{} {}", a.gain, b.gain);
     }
-    assert!((a.model.whitening().ln_det - b.model.whitening().ln_det).abs() < 1e-10);
+    assert!((a.model.whitening().ln_det() - b.model.whitening().ln_det()).abs() < 1e-10);
 }
 
 #[test]
@@ -349,18 +357,20 @@ fn an_observer_can_stop_a_fit_and_a_state_goes_on_with_the_same_bits() {
         let s = settings(learner, family);
         let whole = fit(&rows, &s).unwrap();
         let mut kept = None;
-        let stopped = fit_with(&rows, None, &s, State::default(), &mut |event| {
-            if let Event::Learned(state) = event {
-                kept = Some(State::clone(state));
-            }
-            kept.is_none()
-        })
-        .unwrap();
+        let stopped = Fitter::new(s.clone())
+            .observe(|event| {
+                if let Event::Learned(state) = event {
+                    kept = Some(State::clone(state));
+                }
+                kept.is_none()
+            })
+            .fit(&rows)
+            .unwrap();
         assert_eq!(stopped.stop, StopReason::Interrupted);
         assert_eq!(stopped.model.experts().len(), 1);
         let kept = kept.unwrap();
         assert_eq!(kept.reserve.is_empty(), rows.len() < 10_000);
-        let resumed = fit_with(&rows, None, &s, kept, &mut |_| true).unwrap();
+        let resumed = Fitter::new(s.clone()).resume(kept).fit(&rows).unwrap();
         assert_eq!(bits(&whole), bits(&resumed));
         assert_eq!(whole.state.path, resumed.state.path);
     }
@@ -370,17 +380,16 @@ fn an_observer_can_stop_a_fit_and_a_state_goes_on_with_the_same_bits() {
 fn the_papers_recipe_comes_near_the_best_one() {
     let (values, _) = crabs();
     let rows = Rows::new(&values, 5).unwrap();
-    let paper = Settings {
-        experts: Some(1),
-        family: Some(Family::Mixture),
-        fix_mu: Some(vec![-1.0, 1.0]),
-        fix_beta: Some(20.0),
-        recipe: Recipe::Paper,
-        starts: Some(20),
-        ..Settings::default()
-    };
+    let paper = Settings::default().with(|s| {
+        s.experts = Some(1);
+        s.families = Family::Mixture.into();
+        s.fix_mu = Some(vec![-1.0, 1.0]);
+        s.fix_beta = Some(20.0);
+        s.recipe = Recipe::Paper;
+        s.starts = Some(20);
+    });
     let fitted = fit(&rows, &paper).unwrap();
-    assert!(fitted.state.experts[0].q < -0.35, "{}", fitted.state.experts[0].q);
+    assert!(fitted.state.experts[0].gain > 0.35, "{}", fitted.state.experts[0].gain);
 }
 
 #[test]
@@ -406,26 +415,24 @@ fn every_stop_rule_says_why() {
     let rows = Rows::new(&values, 5).unwrap();
     let held = normals(500, 7);
     let held = Rows::new(&held, 5).unwrap();
-    let of = |stop| Settings {
-        stop: Some(stop),
-        family: Some(Family::StudentT),
-        starts: Some(16),
-        ..Settings::default()
+    let of = |stop| {
+        Settings::default().with(|s| {
+            s.stop = Some(stop);
+            s.families = Family::StudentT.into();
+            s.starts = Some(16);
+        })
     };
-    let reason = |stop| {
-        fit_with(&rows, Some(&held), &of(stop), State::default(), &mut |_| true).unwrap().stop
-    };
+    let reason = |stop| Fitter::new(of(stop).clone()).holdout(held).fit(&rows).unwrap().stop;
     assert!(matches!(reason(Stop::Null), StopReason::NotSignificant { .. }));
     assert!(matches!(reason(Stop::Bic), StopReason::Bic { .. }));
     assert!(matches!(reason(Stop::Holdout), StopReason::Holdout { .. }));
     assert!(matches!(reason(Stop::Train), StopReason::NoGain { .. } | StopReason::Dimensions));
-    let all = Settings {
-        experts: Some(99),
-        stop: Some(Stop::Train),
-        family: Some(Family::Tilt),
-        starts: Some(4),
-        ..Settings::default()
-    };
+    let all = Settings::default().with(|s| {
+        s.experts = Some(99);
+        s.stop = Some(Stop::Train);
+        s.families = Family::Tilt.into();
+        s.starts = Some(4);
+    });
     let fitted = fit(&rows, &all).unwrap();
     assert_eq!(fitted.stop, StopReason::Dimensions);
     let model: &Model = &fitted.model;

@@ -1,7 +1,7 @@
 //! The laws of the model: normalisation, invariances, sampling, explanations.
 
 use crate::common::{apply, dot, kolmogorov, normals, plain, rotation};
-use upoe::expert::{Expert, Marginal, Mixture, StudentT, Tilt};
+use upoe::expert::{Expert, Learnable, Marginal, Mixture, StudentT, Tilt};
 use upoe::{Dims, Model, Rows, Whitening};
 
 fn experts() -> Vec<Expert> {
@@ -89,11 +89,11 @@ fn ln_p_integrates_to_one_in_five_dimensions() {
     // Reduced to three of five columns: still a density over all five.
     let whitening = reduced();
     let root: Vec<Vec<f64>> = (0..3)
-        .map(|k| (0..5).map(|i| 1.7 * whitening.inverse[(i, k)]).collect::<Vec<f64>>())
+        .map(|k| (0..5).map(|i| 1.7 * whitening.inverse()[(i, k)]).collect::<Vec<f64>>())
         .chain({
             // Two more orthogonal directions, at the noise's scale.
             let mut basis: Vec<Vec<f64>> =
-                (0..3).map(|k| (0..5).map(|i| whitening.inverse[(i, k)]).collect()).collect();
+                (0..3).map(|k| (0..5).map(|i| whitening.inverse()[(i, k)]).collect()).collect();
             let mut more = Vec::new();
             for seed in 0..2 {
                 let mut v = normals(5, 50 + seed);
@@ -101,7 +101,7 @@ fn ln_p_integrates_to_one_in_five_dimensions() {
                     let along = dot(&v, b) / dot(b, b);
                     v.iter_mut().zip(b).for_each(|(v, b)| *v -= along * b);
                 }
-                let upoe::Rest::Noise { variance } = whitening.rest else { panic!("noise") };
+                let upoe::Rest::Noise { variance } = whitening.rest() else { panic!("noise") };
                 let norm = dot(&v, &v).sqrt() / (1.5 * variance.sqrt());
                 v.iter_mut().for_each(|x| *x /= norm);
                 basis.push(v.clone());
@@ -111,7 +111,7 @@ fn ln_p_integrates_to_one_in_five_dimensions() {
         })
         .collect();
     let model = Model::new(whitening.clone(), rotation(3, 9), experts()).unwrap();
-    let (total, spread) = importance(&model, &whitening.mean, &root, true);
+    let (total, spread) = importance(&model, &whitening.mean(), &root, true);
     assert!(spread < 0.02 && (total - 1.0).abs() < 4.0 * spread, "{total} ± {spread}");
 }
 
@@ -223,7 +223,7 @@ fn scores_of_samples_average_to_the_pseudo_inverse() {
         for i in 0..4 {
             let terms: Vec<f64> = x
                 .chunks(4)
-                .map(|x| model.experts()[j].score(dot(&model.directions()[j], x)) * x[i])
+                .map(|x| model.experts()[j].energy_slope(dot(&model.directions()[j], x)) * x[i])
                 .collect();
             let mean = terms.iter().sum::<f64>() / n as f64;
             let error = (terms.iter().map(|t| (t - mean).powi(2)).sum::<f64>()).sqrt() / n as f64;
@@ -263,7 +263,7 @@ fn samples_have_the_experts_as_marginals_and_the_nested_path_is_contained() {
         assert!(distance < 1.95, "{distance}");
     }
     // Outside the kept dimensions the samples have the noise's variance.
-    let upoe::Rest::Noise { variance } = model.whitening().rest else { panic!("noise") };
+    let upoe::Rest::Noise { variance } = model.whitening().rest() else { panic!("noise") };
     let mean: f64 = rows
         .chunks(5)
         .map(|r| {
@@ -282,7 +282,7 @@ fn explanations_add_up_and_follow_the_gradient() {
     for (whitening, d0) in [(reduced(), 5), (plain(3), 3)] {
         let model = Model::new(whitening, oblique(3, 3, 41), experts()).unwrap();
         let mut rows = model.sample(50, 9);
-        rows.extend(model.whitening().mean.clone());
+        rows.extend(model.whitening().mean());
         for row in rows.chunks(d0) {
             let parts = model.explain(row).unwrap();
             let total = parts.baseline + parts.rest + parts.experts.iter().sum::<f64>();
@@ -296,7 +296,7 @@ fn explanations_add_up_and_follow_the_gradient() {
             );
             // Integrated gradients by brute force.
             let steps = 2000;
-            let mean = &model.whitening().mean;
+            let mean = &model.whitening().mean();
             for i in 0..d0 {
                 let at = |t: f64, h: f64| {
                     let mut x: Vec<f64> =

@@ -1,6 +1,6 @@
 //! Sources of a linear mixture are found.
 
-use crate::common::{amari, apply, laplace, normals, rng};
+use crate::common::{PARALLEL, amari, apply, laplace, normals, rng};
 use rand_distr::Distribution;
 use upoe::expert::Family;
 use upoe::{Learner, Rows, Settings, fit};
@@ -20,13 +20,12 @@ fn four_laplace_and_four_student_t_sources_are_recovered() {
     let mixing: Vec<Vec<f64>> = normals(64, 61).chunks(8).map(<[f64]>::to_vec).collect();
     let values = apply(&mixing, &sources, 8);
     let rows = Rows::new(&values, 8).unwrap();
-    for (learner, limit) in [(Learner::Pursuit, 0.05), (Learner::Parallel, 0.03)] {
-        let settings = Settings {
-            experts: Some(8),
-            learner,
-            family: Some(Family::StudentT),
-            ..Settings::default()
-        };
+    for (learner, limit) in [(Learner::Pursuit, 0.05), (PARALLEL, 0.03)] {
+        let settings = Settings::default().with(|s| {
+            s.experts = Some(8);
+            s.learner = learner;
+            s.families = Family::StudentT.into();
+        });
         let error = amari(&fit(&rows, &settings).unwrap().model, &mixing);
         eprintln!("{learner:?}: Amari error {error:.4}");
         assert!(error < limit, "{learner:?} {error}");

@@ -53,7 +53,7 @@ fn one_heavy_tailed_direction_in_fifty_is_found_and_nothing_else() {
         let fitted = fit(&Rows::new(&values, 50).unwrap(), &Settings::default()).unwrap();
         let [only] = &fitted.model.directions() else { return 0 };
         // The hidden column's own direction in sphered space.
-        let a = &fitted.model.whitening().matrix;
+        let a = &fitted.model.whitening().matrix();
         let hidden: Vec<f64> = (0..50).map(|k| a[(k, 0)]).collect();
         let norm = crate::common::dot(&hidden, &hidden).sqrt();
         usize::from(crate::common::dot(only, &hidden).abs() / norm > 0.95)
@@ -68,7 +68,7 @@ fn too_few_rows_a_dimension_get_no_expert() {
     for (rows, columns) in [(100, 100), (100, 95)] {
         let values = normals(rows * columns, 7);
         for family in [Family::StudentT, Family::Mixture] {
-            let settings = Settings { family: Some(family), ..Settings::default() };
+            let settings = Settings::default().with(|s| s.families = family.into());
             let fit = fit(&Rows::new(&values, columns).unwrap(), &settings).unwrap();
             assert_eq!(fit.state.experts.len(), 0, "{rows} × {columns}");
             let said = fit.notices.iter().any(|n| n.to_string().contains("keep fewer dimensions"));

@@ -1,22 +1,21 @@
 //! Values an independent implementation reached.
 
-use crate::common::{apply, crabs, dot, rotation};
+use crate::common::{PARALLEL, apply, crabs, dot, rotation};
 use upoe::expert::{Expert, Family, Mixture};
-use upoe::{Dims, Fit, Learner, Precision, Rows, Settings, Stop, fit, fit_with};
+use upoe::{Dims, Families, Fit, Fitter, Learner, Precision, Rows, Settings, Stop, fit};
 
 fn as_the_paper(seed: u64) -> Settings {
-    Settings {
-        experts: Some(2),
-        family: Some(Family::Mixture),
-        fix_mu: Some(vec![-1.0, 1.0]),
-        fix_beta: Some(20.0),
-        seed,
-        ..Settings::default()
-    }
+    Settings::default().with(|s| {
+        s.experts = Some(2);
+        s.families = Family::Mixture.into();
+        s.fix_mu = Some(vec![-1.0, 1.0]);
+        s.fix_beta = Some(20.0);
+        s.seed = seed;
+    })
 }
 
 fn assert_q(fitted: &Fit, expected: &[f64]) {
-    let q: Vec<f64> = fitted.state.experts.iter().map(|e| e.q).collect();
+    let q: Vec<f64> = fitted.state.experts.iter().map(|e| -e.gain).collect();
     assert_eq!(q.len(), expected.len(), "{q:?}");
     assert!(q.iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-4), "{q:?}");
 }
@@ -74,12 +73,12 @@ fn crabs_turn_with_the_data() {
         let other = fit(&Rows::new(&permuted, 5).unwrap(), &as_the_paper(seed)).unwrap();
         assert_q(&other, &[-0.35659, -0.11067]);
         for j in 0..2 {
-            let loadings = fitted.model.loadings();
+            let loadings = fitted.model.filters();
             let there: Vec<f64> =
                 turn.iter().map(|t| dot(t, &straight.model.directions()[j])).collect();
             let cosine = dot(&loadings[j], &there) / dot(&loadings[j], &loadings[j]).sqrt();
             assert!(cosine.abs() > 1.0 - 1e-4, "{cosine}");
-            let (a, b) = (&straight.model.loadings()[j], &other.model.loadings()[j]);
+            let (a, b) = (&straight.model.filters()[j], &other.model.filters()[j]);
             let back: Vec<f64> = order.iter().map(|&c| a[c]).collect();
             assert!(
                 b.iter().zip(&back).all(|(x, y)| (x - y).abs() < 5e-3 * dot(a, a).sqrt()),
@@ -94,20 +93,21 @@ fn crabs_with_single_student_t_experts() {
     let (values, _) = crabs();
     let rows = Rows::new(&values, 5).unwrap();
     for seed in 0..5 {
-        let free = Settings {
-            stop: Some(Stop::Train),
-            family: Some(Family::StudentT),
-            seed,
-            ..Settings::default()
-        };
-        let centred = Settings { fix_mu: Some(vec![0.0]), ..free.clone() };
+        let free = Settings::default().with(|s| {
+            s.stop = Some(Stop::Train);
+            s.families = Family::StudentT.into();
+            s.seed = seed;
+        });
+        let centred = free.clone().with(|s| s.fix_mu = Some(vec![0.0]));
         assert_q(&fit(&rows, &centred).unwrap(), &[-0.02198, -0.01157, -0.00955, -0.00166]);
-        let fitted = fit(&rows, &Settings { experts: Some(2), ..free }).unwrap();
+        let fitted = fit(&rows, &free.with(|s| s.experts = Some(2))).unwrap();
         assert_q(&fitted, &[-0.02872, -0.01637]);
     }
     // A test rightly takes none of them.
-    let null =
-        Settings { family: Some(Family::StudentT), fix_mu: Some(vec![0.0]), ..Settings::default() };
+    let null = Settings::default().with(|s| {
+        s.families = Family::StudentT.into();
+        s.fix_mu = Some(vec![0.0]);
+    });
     assert!(fit(&rows, &null).unwrap().state.experts.is_empty());
 }
 
@@ -150,17 +150,15 @@ fn frey_faces_follow_figure_one() {
     };
     let (train, test) = (Rows::new(&train, 560).unwrap(), Rows::new(&test, 560).unwrap());
     let path = |learner: Learner, experts: usize| {
-        let settings = Settings {
-            experts: Some(experts),
-            dims: Dims::Count(50),
-            family: Some(Family::StudentT),
-            fix_mu: Some(vec![0.0]),
-            learner,
-            tol: 1e-4,
-            ..Settings::default()
-        };
-        let fitted =
-            fit_with(&train, Some(&test), &settings, Default::default(), &mut |_| true).unwrap();
+        let settings = Settings::default().with(|s| {
+            s.experts = Some(experts);
+            s.dims = Dims::Count(50);
+            s.families = Family::StudentT.into();
+            s.fix_mu = Some(vec![0.0]);
+            s.learner = learner;
+            s.tol = 1e-4;
+        });
+        let fitted = Fitter::new(settings).holdout(test).fit(&train).unwrap();
         let points: Vec<(f64, f64)> =
             fitted.state.path.iter().map(|p| (p.train, p.holdout.unwrap())).collect();
         points
@@ -186,7 +184,7 @@ fn frey_faces_follow_figure_one() {
         reaches(&sequential, j, train, test, 0.2);
     }
     for (j, train, test) in [(10, -63.07, -61.8), (20, -58.87, -58.8), (50, -55.0, -56.7)] {
-        reaches(&path(Learner::Parallel, j), j, train, test, 0.2);
+        reaches(&path(PARALLEL, j), j, train, test, 0.2);
     }
 }
 
@@ -196,7 +194,8 @@ fn frey_faces_follow_figure_one() {
 fn single_precision_tells_the_papers_data_the_same() {
     let both = |rows: &Rows, settings: Settings| {
         let mean = |precision| {
-            let model = fit(rows, &Settings { precision, ..settings.clone() }).unwrap().model;
+            let model =
+                fit(rows, &settings.clone().with(|s| s.precision = precision)).unwrap().model;
             model.score(rows).unwrap().iter().sum::<f64>() / rows.len() as f64
         };
         let (double, single) = (mean(Precision::F64), mean(Precision::F32));
@@ -206,8 +205,11 @@ fn single_precision_tells_the_papers_data_the_same() {
     both(&Rows::new(&crabs, 5).unwrap(), as_the_paper(0));
     if let Some((faces, _)) = frey() {
         let family = Some(Family::StudentT);
-        let pursuit =
-            Settings { experts: Some(10), dims: Dims::Count(50), family, ..Settings::default() };
+        let pursuit = Settings::default().with(|s| {
+            s.experts = Some(10);
+            s.dims = Dims::Count(50);
+            s.families = family.map_or_else(Families::default, Into::into);
+        });
         both(&Rows::new(&faces, 560).unwrap(), pursuit);
     }
 }

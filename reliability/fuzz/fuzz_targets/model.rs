@@ -31,7 +31,7 @@ fn try_model(bytes: &[u8]) {
         let Ok(container) = Container::from_bytes(bytes, file) else { return };
         let _ = Checkpoint::from_container(&container, file);
         let Ok(file) = ModelFile::from_container(&container, file) else { return };
-        let mean = &file.model.whitening().mean;
+        let mean = &file.model.whitening().mean();
         let ln_p = file.model.ln_p(mean).expect("a row of the right length");
         assert!(!ln_p.is_nan());
         let rows = upoe::Rows::new(mean, mean.len()).expect("one row");
@@ -41,7 +41,7 @@ fn try_model(bytes: &[u8]) {
         let _ = file.model.explain(mean);
         let _ = file.model.transform(&rows);
         assert_eq!(file.model.sample(3, 1).len(), 3 * mean.len());
-        let _ = (file.model.loadings(), file.model.patterns());
+        let _ = (file.model.filters(), file.model.patterns());
         assert!(file.to_container().is_ok());
     });
 }

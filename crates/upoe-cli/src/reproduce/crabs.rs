@@ -118,11 +118,11 @@ impl Crabs {
         outlet.progress.stage(&format!("fitting from {} seeds", self.seeds));
         let fits = self.fits(&rows, outlet, self.seeds, &|seed| self.settings(seed))?;
         outlet.progress.stage(&format!("fitting from {} single random starts", self.single));
-        let one = |seed| Settings { starts: Some(1), ..self.settings(seed) };
+        let one = |seed| self.settings(seed).with(|s| s.starts = Some(1));
         let single = self.fits(&rows, outlet, self.single, &one)?;
         let count = self.single.div_ceil(PAPER_SHARE);
         outlet.progress.stage(&format!("fitting {count} times with the paper's recipe"));
-        let recipe = |seed| Settings { recipe: Recipe::Paper, ..one(seed) };
+        let recipe = |seed| one(seed).with(|s| s.recipe = Recipe::Paper);
         let paper = self.fits(&rows, outlet, count, &recipe)?;
         outlet.progress.stage("holding out rows, fold by fold");
         let held_out = held_out::HeldOut::measure(table, peers)?;
@@ -172,7 +172,7 @@ impl Crabs {
 
     /// The paper's settings under a seed.
     fn settings(&self, seed: u64) -> Settings {
-        Settings { seed: self.seed + seed, ..as_the_paper() }
+        as_the_paper().with(|s| s.seed = self.seed + seed)
     }
 
     /// Many fits, side by side.
@@ -202,12 +202,12 @@ impl Crabs {
             .state
             .experts
             .iter()
-            .zip(found.fit.model.loadings())
+            .zip(found.fit.model.filters())
             .map(|(learned, loadings)| {
                 json!({
-                    "q": learned.q,
-                    "parameters": learned.expert.parameters(),
-                    "direction": learned.direction,
+                    "q": -learned.gain,
+                    "parameters": learned.expert().parameters(),
+                    "direction": learned.direction(),
                     "loadings": loadings,
                 })
             })
@@ -241,7 +241,7 @@ impl Crabs {
 
 /// Q of an expert, 0 where the fit stopped before it.
 fn q(fit: &Fit, expert: usize) -> f64 {
-    fit.state.experts.get(expert).map_or(0.0, |learned| learned.q)
+    fit.state.experts.get(expert).map_or(0.0, |learned| -learned.gain)
 }
 
 /// Which share of runs found the best first projection, and the best pair, to 0.01 nats: near enough to be

@@ -134,7 +134,7 @@ impl Frey {
         let Some(peers) = peers else { return Ok(None) };
         let (train, test) = (faces.pick(&split.train), faces.pick(&split.test));
         let (train, test) = (rows(&train)?, rows(&test)?);
-        let none = Settings { experts: Some(0), ..self.settings() };
+        let none = self.settings().with(|s| s.experts = Some(0));
         let model = fit(&train, &none).map_err(failed)?.model;
         let x = model.whitening().sphere(&train).map_err(failed)?;
         let numbers: Vec<i64> = split.train.iter().map(|row| *row as i64).collect();
@@ -162,14 +162,13 @@ impl Frey {
 
     /// The paper's: 50 dimensions, Student-t experts around 0.
     fn settings(&self) -> Settings {
-        Settings {
-            experts: Some(self.projections),
-            dims: Dims::Count(50),
-            family: Some(upoe::expert::Family::StudentT),
-            fix_mu: Some(vec![0.0]),
-            tol: 1e-4,
-            ..Settings::default()
-        }
+        Settings::default().with(|s| {
+            s.experts = Some(self.projections);
+            s.dims = Dims::Count(50);
+            s.families = upoe::expert::Family::StudentT.into();
+            s.fix_mu = Some(vec![0.0]);
+            s.tol = 1e-4;
+        })
     }
 
     /// The curves of every split and learner, side by side.
@@ -187,7 +186,7 @@ impl Frey {
             .into_par_iter()
             .map(|(s, l)| {
                 let (train, test) = (faces.pick(&splits[s].train), faces.pick(&splits[s].test));
-                let settings = Settings { learner: LEARNERS[l].1, ..self.settings() };
+                let settings = self.settings().with(|s| s.learner = LEARNERS[l].1);
                 paths::learn(&rows(&train)?, &rows(&test)?, settings)
             })
             .collect();
@@ -207,7 +206,10 @@ impl Frey {
         let (train, test) = (rows(&train)?, rows(&test)?);
         let score = |dims: usize, experts: usize| -> Result<(usize, Estimate), Failure> {
             let (dims_of, experts) = (Dims::Count(dims), Some(experts));
-            let settings = Settings { dims: dims_of, experts, ..self.settings() };
+            let settings = self.settings().with(|s| {
+                s.dims = dims_of;
+                s.experts = experts;
+            });
             let model = fit(&train, &settings).map_err(failed)?.model;
             let scores = model.score(&test).map_err(failed)?;
             Ok((dims, Estimate::of_series(&scores, claims::BLOCK)))

@@ -41,7 +41,7 @@ pub struct Images {
     output: PathBuf,
     /// best, or paper: gradient steps on batches of 100 with an adaptive step
     #[arg(long, default_value = "best", value_name = "RECIPE",
-          value_parser = one_of::<Recipe>(&["best", "paper"]))]
+          value_parser = one_of::<Recipe>())]
     recipe: Recipe,
     /// Patches of images 1 to 11 to train on
     #[arg(long, value_name = "N", default_value_t = 100_000)]
@@ -149,19 +149,18 @@ impl Images {
 
     fn settings(&self) -> Settings {
         let paper = self.recipe == Recipe::Paper;
-        Settings {
-            experts: Some(self.experts),
-            dims: Dims::Count(self.dims),
-            family: Some(upoe::expert::Family::StudentT),
-            fix_mu: Some(vec![0.0]),
-            precision: Precision::F32,
-            recipe: self.recipe,
+        Settings::default().with(|s| {
+            s.experts = Some(self.experts);
+            s.dims = Dims::Count(self.dims);
+            s.families = upoe::expert::Family::StudentT.into();
+            s.fix_mu = Some(vec![0.0]);
+            s.precision = Precision::F32;
+            s.recipe = self.recipe;
             // The paper takes one random start.
-            starts: Some(if paper { 1 } else { self.starts }),
-            tol: self.tol,
-            seed: self.seed,
-            ..Settings::default()
-        }
+            s.starts = Some(if paper { 1 } else { self.starts });
+            s.tol = self.tol;
+            s.seed = self.seed;
+        })
     }
 
     fn find(
@@ -175,7 +174,7 @@ impl Images {
         let (rows, out) = (view(train)?, view(held)?);
         let (model, run) = Run::learn(&rows, &out, &self.settings(), outlet)?;
         outlet.progress.stage("fitting Gabor functions");
-        let (filters, patterns) = (model.loadings(), model.patterns());
+        let (filters, patterns) = (model.filters(), model.patterns());
         let fit = |list: &[Vec<f64>]| -> Vec<Gabor> {
             list.par_iter().map(|filter| Gabor::fit(filter, SIDE)).collect()
         };
@@ -199,7 +198,7 @@ impl Images {
             patterns,
             gabors,
             beta: model.experts().iter().map(beta).collect(),
-            kept_variance: model.whitening().kept_variance,
+            kept_variance: model.whitening().kept_variance(),
             others,
             pixels,
             patches: rows.len(),
@@ -239,7 +238,7 @@ impl Images {
             })
             .collect();
         let whole = borrowed.model(model.whitening(), borrowed.q.len()).map_err(failed)?;
-        let (filters, made_with) = (whole.loadings(), peers.made_with);
+        let (filters, made_with) = (whole.filters(), peers.made_with);
         Ok(Some(Others { fastica, filters, mixtures, made_with }))
     }
 
@@ -257,7 +256,7 @@ impl Images {
         let moments = upoe::Moments::of(rows).map_err(failed)?;
         let mut list = Vec::new();
         for dims in [self.dims / 4, self.dims, (self.dims + SIDE * SIDE) / 2] {
-            let kept = upoe::Whitening::from_moments(moments.clone(), Dims::Count(dims.max(1)));
+            let kept = upoe::Whitening::from_moments(&moments, Dims::Count(dims.max(1)));
             let plain = Model::new(kept.map_err(failed)?.0, Vec::new(), Vec::new());
             let scores = plain.and_then(|plain| plain.score(&some)).map_err(failed)?;
             list.push((format!("PPCA, {dims} dimensions"), Estimate::of(&scores)));

@@ -23,25 +23,15 @@ fn scores_after_loading_are_those_before() {
     let rows = upoe::Rows::new(&values, 3).unwrap();
     for dims in [upoe::Dims::All, upoe::Dims::Count(2)] {
         for &family in upoe::expert::Family::ALL {
-            let settings = upoe::Settings {
-                experts: Some(2),
-                family: Some(family),
-                dims,
-                ..upoe::Settings::default()
-            };
+            let settings = upoe::Settings::default().with(|s| {
+                s.experts = Some(2);
+                s.families = family.into();
+                s.dims = dims;
+            });
             let fit = upoe::fit(&rows, &settings).unwrap();
             let before = fit.model.score(&rows).unwrap();
-            let likelihood = upoe_file::Likelihood::default();
-            let training = upoe_file::Training {
-                rows: 300,
-                weight: 300.0,
-                holdout_rows: 0,
-                seconds: 0.1,
-                log_likelihood: likelihood,
-                log_density: likelihood,
-                seed: 0,
-                version: "0".into(),
-            };
+            let evaluation = upoe::evaluate::Evaluation::of(&fit.model, &rows, None).unwrap();
+            let training = upoe_file::Training::new(evaluation, 0.1, &settings);
             let place = Place::new();
             let file = upoe_file::ModelFile::new(fit, names.clone(), settings, training);
             file.write(place.path("m.upoe")).unwrap();

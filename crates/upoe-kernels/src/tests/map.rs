@@ -11,12 +11,12 @@ fn map_sums_agrees_with_reference() {
         let (z, w) = (numbers(n, 1), numbers(n, 2));
         for weights in [None, Some(&w[..])] {
             for arch in all() {
-                let (mut scores, mut sums) = (vec![f64::NAN; n], [1.0, 2.0]);
+                let (mut slopes, mut sums) = (vec![f64::NAN; n], [1.0, 2.0]);
                 map_sums_on(
                     arch,
                     &z,
                     weights,
-                    &mut scores,
+                    &mut slopes,
                     &mut sums,
                     #[inline(always)]
                     move |z| (2.0 * z, [ln_1p(z * z), exp(z)]),
@@ -26,7 +26,7 @@ fn map_sums_agrees_with_reference() {
                     let w = weights.map_or(1.0, |w| w[i]);
                     expected[0] += w * (z[i] * z[i]).ln_1p();
                     expected[1] += w * z[i].exp();
-                    assert_eq!(scores[i], 2.0 * z[i]);
+                    assert_eq!(slopes[i], 2.0 * z[i]);
                 }
                 for (got, e) in sums.iter().zip(expected) {
                     assert!((got - e).abs() <= 1e-15 * (n + 4) as f64, "{arch:?} {n}: {got} {e}");
@@ -44,12 +44,12 @@ fn a_sum_of_logarithms_is_one_of_a_product() {
         for (n, power) in [(0, 1.0), (1, 1.0), (33, 40.0), (256, 700.0), (10_000, 300.0)] {
             let z = numbers(n, 3);
             let x = move |z: f64| (power * z.abs()).exp();
-            let (mut scores, mut sums) = (vec![f64::NAN; n], [1.0, 2.0]);
-            map_sums_ln_on(arch, &z, &mut scores, &mut sums, |z| (-z, [z], x(z)));
+            let (mut slopes, mut sums) = (vec![f64::NAN; n], [1.0, 2.0]);
+            map_sums_ln_on(arch, &z, &mut slopes, &mut sums, |z| (-z, [z], x(z)));
             let expected: f64 = 2.0 + z.iter().map(|&z| x(z).ln()).sum::<f64>();
             assert!((sums[1] - expected).abs() <= 1e-14 * expected, "{arch:?} {n}");
             assert!((sums[0] - 1.0 - z.iter().sum::<f64>()).abs() < 1e-15 * (n + 4) as f64);
-            assert!(scores.iter().zip(&z).all(|(s, z)| *s == -z));
+            assert!(slopes.iter().zip(&z).all(|(s, z)| *s == -z));
         }
         for spoilt in [f64::INFINITY, f64::NAN] {
             let mut sums = [0.0];

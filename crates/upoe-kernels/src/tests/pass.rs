@@ -10,10 +10,10 @@ impl Term for Tail {
     fn n_sums(&self) -> usize {
         3
     }
-    fn block(&self, z: &[f64], weights: Option<&[f64]>, scores: &mut [f64], sums: &mut [f64]) {
-        for (i, (&z, score)) in z.iter().zip(scores).enumerate() {
+    fn block(&self, z: &[f64], weights: Option<&[f64]>, slopes: &mut [f64], sums: &mut [f64]) {
+        for (i, (&z, slope)) in z.iter().zip(slopes).enumerate() {
             let w = weights.map_or(1.0, |w| w[i]);
-            *score = self.0 * 2.0 * z / (1.0 + z * z);
+            *slope = self.0 * 2.0 * z / (1.0 + z * z);
             sums[0] += w;
             sums[1] += w * self.0 * (z * z).ln_1p();
             sums[2] += w * z;
@@ -28,9 +28,9 @@ impl Term for Cubic {
     fn n_sums(&self) -> usize {
         0
     }
-    fn block(&self, z: &[f64], _: Option<&[f64]>, scores: &mut [f64], _: &mut [f64]) {
-        for (z, score) in z.iter().zip(scores) {
-            *score = z * z * z;
+    fn block(&self, z: &[f64], _: Option<&[f64]>, slopes: &mut [f64], _: &mut [f64]) {
+        for (z, slope) in z.iter().zip(slopes) {
+            *slope = z * z * z;
         }
     }
 }
@@ -78,11 +78,11 @@ impl<T: Real> Problem<T> {
                 let w = &directions[c * cols..][..*cols];
                 let z: f64 = x.iter().zip(w).map(|(x, w)| x.to_f64() * w).sum();
                 let weight = self.weights.as_ref().map_or(1.0, |w| w[i]);
-                let mut score = [0.0];
-                term.block(&[z], Some(&[weight]), &mut score, &mut own);
+                let mut slope = [0.0];
+                term.block(&[z], Some(&[weight]), &mut slope, &mut own);
                 for (d, x) in x.iter().enumerate() {
-                    gradients[c * cols + d] += weight * score[0] * x.to_f64();
-                    scale[c * cols + d] += (weight * score[0] * x.to_f64()).abs();
+                    gradients[c * cols + d] += weight * slope[0] * x.to_f64();
+                    scale[c * cols + d] += (weight * slope[0] * x.to_f64()).abs();
                 }
             }
             sums.push(own);
@@ -117,7 +117,7 @@ fn agrees<T: Real>(epsilon: f64) {
                 let (expected, scale) = problem.reference();
                 let got = problem.pass(arch);
                 // A projection is off by about √cols roundings of a number around √cols; the
-                // score's slope (at most 2 k, or 3 z²) passes that on to the sums.
+                // slope's slope (at most 2 k, or 3 z²) passes that on to the sums.
                 let tolerance = epsilon * cols as f64 * if k > 4 { 3.0 + k as f64 } else { 4.0 };
                 let what = format!("{arch:?}, {n} × {cols}, K = {k}, weighted: {weighted}");
                 for ((g, e), scale) in got.gradients.iter().zip(&expected.gradients).zip(&scale) {

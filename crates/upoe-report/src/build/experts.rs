@@ -1,6 +1,6 @@
 //! Each expert with its pictures and parameters.
 
-use upoe::expert::{self, Marginal, StudentT};
+use upoe::expert::{self, Learnable, Marginal, StudentT};
 
 use super::{Input, curve, histogram, quantiles};
 use crate::{Expert, Parameter, words};
@@ -8,7 +8,7 @@ use crate::{Expert, Parameter, words};
 /// The experts, given the projections of all rows on each direction.
 pub(super) fn experts(input: &Input, projections: &[Vec<f64>]) -> Vec<Expert> {
     let model = input.model;
-    let (loadings, patterns) = (model.loadings(), model.patterns());
+    let (loadings, patterns) = (model.filters(), model.patterns());
     (0..model.experts().len())
         .map(|j| {
             let expert = &model.experts()[j];
@@ -21,7 +21,7 @@ pub(super) fn experts(input: &Input, projections: &[Vec<f64>]) -> Vec<Expert> {
                 kind: expert.family().name().to_owned(),
                 words: words(expert),
                 parameters: parameters(expert),
-                q: learned.map_or(f64::NAN, |l| l.q),
+                q: learned.map_or(f64::NAN, |l| -l.gain),
                 p_value: learned.and_then(|l| l.p_value),
                 negentropy: negentropy.is_finite().then_some(negentropy),
                 curve: curve::curve(expert, norm, &histogram),
@@ -52,7 +52,7 @@ fn parameters(expert: &expert::Expert) -> Vec<Parameter> {
             let shape = expert.shape();
             vec![
                 plain("excess kurtosis", None, shape.kurtosis),
-                plain("effective parameters", None, expert.degrees_of_freedom()),
+                plain("effective parameters", None, expert.free_parameters()),
             ]
         }
     }
@@ -68,12 +68,12 @@ fn component(t: &StudentT, group: Option<usize>) -> Vec<Parameter> {
     let parameter =
         |name: &str, value, note| Parameter { name: name.to_owned(), group, value, note };
     vec![
-        parameter("centre", t.mu(), note(t.hold_mu, false)),
+        parameter("centre", t.mu(), note(t.fix_mu, false)),
         parameter("scale", t.scale(), note(false, bound == Some("smallest scale"))),
         parameter(
             "degrees of freedom",
-            if t.freedom() > 1e6 { f64::INFINITY } else { t.freedom() },
-            note(t.hold_beta, bound == Some("smallest beta")),
+            if t.degrees_of_freedom() > 1e6 { f64::INFINITY } else { t.degrees_of_freedom() },
+            note(t.fix_beta, bound == Some("smallest beta")),
         ),
     ]
 }

@@ -1,5 +1,6 @@
 //! The least probable rows, and why they are.
 
+use upoe::evaluate::Tail;
 use upoe::{Explanation, Rest, Result};
 
 use super::Input;
@@ -29,15 +30,14 @@ pub(super) fn outliers(
     least: &[usize],
     shown: &[usize],
     log_density: &[f64],
-    mut drawn: Vec<f64>,
+    drawn: Vec<f64>,
 ) -> Result<Vec<Outlier>> {
-    drawn.sort_by(f64::total_cmp);
+    let tail = Tail::of_scores(drawn);
     least
         .iter()
         .map(|&row| {
             let values = input.rows.row(row);
             let ln_p = log_density[row];
-            let below = drawn.partition_point(|d| *d < ln_p);
             let Explanation { baseline, experts, rest, experts_by_column, rest_by_column, .. } =
                 input.model.explain(&values)?;
             let column = |c: usize| {
@@ -48,7 +48,7 @@ pub(super) fn outliers(
             Ok(Outlier {
                 position: shown.partition_point(|&s| s < row),
                 log_density: ln_p,
-                tail: Some((below + 1) as f64 / (drawn.len() + 1) as f64),
+                tail: Some(tail.at(ln_p)),
                 note: (ln_p == f64::NEG_INFINITY).then(|| outside(input, &values)),
                 baseline,
                 experts,
@@ -64,12 +64,12 @@ pub(super) fn outliers(
 /// Why a row has density 0.
 fn outside(input: &Input, row: &[f64]) -> String {
     let whitening = input.model.whitening();
-    if whitening.rest != Rest::Degenerate {
+    if whitening.rest() != Rest::Degenerate {
         return "It lies so far out that its density is 0 to rounding.".to_owned();
     }
     let residual = whitening.residual(row, &whitening.sphere_row(row));
     let size = |c: usize| {
-        let scale = whitening.deviations[c] + 1e-3 * whitening.mean[c].abs();
+        let scale = whitening.deviations()[c] + 1e-3 * whitening.mean()[c].abs();
         if residual[c] == 0.0 { 0.0 } else { residual[c].abs() / scale }
     };
     let worst = (0..row.len()).max_by(|a, b| size(*a).total_cmp(&size(*b)));

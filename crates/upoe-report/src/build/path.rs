@@ -1,6 +1,7 @@
 //! The gain curve and its penalised optimum.
 
-use upoe::expert::Marginal;
+use upoe::evaluate::bic_price;
+use upoe::expert::Learnable;
 
 use super::Training;
 use crate::GainPath;
@@ -10,14 +11,13 @@ use crate::GainPath;
 pub(super) fn path(training: &Training, dims: usize) -> GainPath {
     let state = &training.state;
     let train: Vec<f64> = state.path.iter().map(|p| p.train).collect();
-    let weight = if training.weight > 0.0 { training.weight } else { training.rows as f64 };
-    let each = 0.5 * weight.max(2.0).ln() / weight.max(1.0);
+    let weight = if training.weight > 0.0 { training.weight } else { training.rows.max(1) as f64 };
     let mut price = 0.0;
     let mut penalised = train.clone();
     for (j, point) in penalised.iter_mut().enumerate().skip(1) {
         if let Some(learned) = state.experts.get(j - 1) {
-            let parameters = dims.saturating_sub(j) as f64 + learned.expert.degrees_of_freedom();
-            price += each * parameters;
+            let parameters = dims.saturating_sub(j) as f64 + learned.expert().free_parameters();
+            price += bic_price(parameters, weight);
         }
         *point -= price;
     }
@@ -44,22 +44,19 @@ pub(super) fn path(training: &Training, dims: usize) -> GainPath {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use upoe::engine::Candidate;
     use upoe::expert::StudentT;
     use upoe::{Learned, PathPoint, State};
 
     #[test]
     fn the_optimum_weighs_gain_against_parameters() {
-        let learned = |q| Learned {
-            direction: vec![],
-            expert: StudentT::with_scale(0.0, 1.0, 4.0).unwrap().into(),
-            q,
-            p_value: None,
-            iterations: 1,
-            converged: true,
+        let learned = |gain| {
+            let expert = StudentT::with_scale(0.0, 1.0, 4.0).unwrap();
+            Learned::new(Candidate::new(vec![], expert.into()), gain)
         };
         let point = |train| PathPoint { train, holdout: None };
         let state = State {
-            experts: vec![learned(-0.3), learned(-0.01)],
+            experts: vec![learned(0.3), learned(0.01)],
             path: vec![point(-5.0), point(-4.7), point(-4.69)],
             ..State::default()
         };

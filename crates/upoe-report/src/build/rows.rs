@@ -69,7 +69,7 @@ fn axes(input: &Input) -> Vec<usize> {
     let count = input.names.len();
     let mut axes: Vec<usize> = (0..count).collect();
     if count > MOST_COLUMNS {
-        let (loadings, deviations) = (input.model.loadings(), &input.model.whitening().deviations);
+        let (loadings, deviations) = (input.model.filters(), &input.model.whitening().deviations());
         let size =
             |c: usize| loadings.iter().map(|w| (w[c] * deviations[c]).abs()).fold(0.0, f64::max);
         axes.sort_by(|a, b| size(*b).total_cmp(&size(*a)).then(a.cmp(b)));

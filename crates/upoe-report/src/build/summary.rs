@@ -24,8 +24,8 @@ pub(super) fn summary(input: &Input, shown: usize) -> Summary {
     }
     let axis = |(c, name): (usize, &String)| Axis {
         name: name.clone(),
-        mean: whitening.mean[c],
-        standard_deviation: whitening.deviations[c],
+        mean: whitening.mean()[c],
+        standard_deviation: whitening.deviations()[c],
     };
     let setting =
         |(name, value): &(String, String)| Setting { name: name.clone(), value: value.clone() };

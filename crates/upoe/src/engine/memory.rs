@@ -1,9 +1,7 @@
 //! All rows in memory, on all cores.
 
-use super::{Candidate, Engine, Sums};
+use super::{Candidate, Engine, Picked, Sums, draw};
 use crate::error::{Error, Result};
-use crate::random::{self, Use};
-use rand::RngExt;
 use upoe_kernels::{Aligned, Packed, Real, Term, pass};
 
 /// Sphered rows in memory, as `f64` or, for half the memory traffic, `f32`.
@@ -56,6 +54,12 @@ impl<T: Real> Memory<T> {
         Ok(Memory { white: false, ..Self::new(rows, dims, weights)? })
     }
 
+    /// Copies of some rows and their weights.
+    fn chosen(&self, rows: &[usize]) -> (Vec<T>, Option<Vec<f64>>) {
+        let weights = self.weights.as_ref().map(|w| rows.iter().map(|&i| w[i]).collect());
+        (rows.iter().flat_map(|&i| self.rows.row(i)).collect(), weights)
+    }
+
     fn from_parts(rows: Packed<T>, weights: Option<Vec<f64>>, white: bool) -> Self {
         let weight = weights.as_ref().map_or(rows.rows() as f64, |w| w.iter().sum());
         Memory { rows, weights, weight, white }
@@ -84,51 +88,47 @@ impl<T: Real> Engine for Memory<T> {
         if size_of::<T>() == 4 { 1e-8 } else { 1e-15 }
     }
 
-    fn mean_square(&self) -> f64 {
+    fn mean_square(&self) -> Result<f64> {
         if self.white {
-            return self.dims() as f64;
+            return Ok(self.dims() as f64);
         }
         let square = |i| -> f64 { self.rows.row(i).map(|x| x.to_f64().powi(2)).sum() };
         let weight = |i| self.weights.as_ref().map_or(1.0, |w| w[i]);
         let counts = (0..self.rows()).filter(|&i| weight(i) > 0.0);
-        counts.map(|i| weight(i) * square(i)).sum::<f64>() / self.weight
+        Ok(counts.map(|i| weight(i) * square(i)).sum::<f64>() / self.weight)
     }
 
-    fn sums(&self, candidates: &[Candidate]) -> Vec<Sums> {
+    fn sums(&self, candidates: &[Candidate]) -> Result<Vec<Sums>> {
         let directions: Vec<f64> = candidates.iter().flat_map(|c| &c.direction).copied().collect();
+        let expected = candidates.len() * self.dims();
+        if directions.len() != expected {
+            let what = "entries of the candidates' directions";
+            return Err(Error::Shape { what, expected, got: directions.len() });
+        }
         let terms: Vec<&dyn Term> = candidates.iter().map(|c| &c.expert as &dyn Term).collect();
         let out = pass(&self.rows, self.weights.as_deref(), &directions, &terms);
-        out.gradients
-            .chunks_exact(self.dims())
-            .zip(out.sums)
-            .map(|(score, statistics)| Sums { score: score.to_vec(), statistics })
-            .collect()
+        let gradients = out.gradients.chunks_exact(self.dims()).map(<[f64]>::to_vec);
+        let sums = gradients.zip(out.sums);
+        Ok(sums.map(|(gradient, statistics)| Sums { gradient, statistics }).collect())
     }
 
-    fn subset(&self, seed: u64, n: usize) -> Option<Box<dyn Engine>> {
-        if n >= self.rows() {
-            return None;
+    fn pick(&self, rows: &[usize]) -> Result<Picked> {
+        if let Some(&row) = rows.iter().find(|&&row| row >= self.rows()) {
+            return Err(Error::Shape {
+                what: "rows to pick from",
+                expected: row + 1,
+                got: self.rows(),
+            });
         }
-        let mut rng = random::stream(seed, Use::Rows, n as u64);
-        let mut chosen = rand::seq::index::sample(&mut rng, self.rows(), n).into_vec();
-        chosen.sort_unstable();
-        let rows: Vec<T> = chosen.iter().flat_map(|&i| self.rows.row(i)).collect();
-        let weights = self.weights.as_ref().map(|w| chosen.iter().map(|&i| w[i]).collect());
-        let engine = Self::from_parts(Packed::new(rows, self.dims()), weights, false);
-        (engine.weight() > 0.0).then(|| Box::new(engine) as Box<dyn Engine>)
+        let (rows, weights) = self.chosen(rows);
+        Ok(Picked { rows: rows.into_iter().map(Real::to_f64).collect(), weights })
     }
 
-    fn suggest(&self, seed: u64, n: usize) -> Vec<Vec<f64>> {
-        let mut rng = random::stream(seed, Use::Starts, u64::from(u32::MAX));
-        (0..n)
-            .map(|_| {
-                let (a, b) = (rng.random_range(0..self.rows()), rng.random_range(0..self.rows()));
-                self.rows
-                    .row(a)
-                    .zip(self.rows.row(b))
-                    .map(|(a, b)| a.to_f64() - b.to_f64())
-                    .collect()
-            })
-            .collect()
+    /// As the trait's own, in the precision of the rows.
+    fn subset(&self, seed: u64, n: usize) -> Result<Option<Box<dyn Engine>>> {
+        let Some(chosen) = draw(self.rows(), seed, n) else { return Ok(None) };
+        let (rows, weights) = self.chosen(&chosen);
+        let engine = Self::from_parts(Packed::new(rows, self.dims()), weights, false);
+        Ok((engine.weight() > 0.0).then(|| Box::new(engine) as Box<dyn Engine>))
     }
 }

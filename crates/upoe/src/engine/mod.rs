@@ -1,35 +1,83 @@
 //! Who sums over rows.
 //!
-//! Learners never touch rows: they ask an engine for sums, which can be added up over
-//! threads, files, devices or machines.
+//! Learners never see rows. They ask an [`Engine`] for sums, which can be merged over threads,
+//! files, devices or machines. [`Memory`] holds all rows in memory; a program can bring an engine
+//! of its own to [`Fitter::fit_engine`](crate::Fitter::fit_engine) and get the same model
+//! (`examples/own_engine.rs`).
 
 mod memory;
 
 pub use memory::Memory;
 
+use crate::error::Result;
 use crate::expert::Expert;
+use crate::random::{self, Use};
+use rand::RngExt;
 use serde::{Deserialize, Serialize};
 
-/// A direction in sphered space and its expert.
+/// A direction in sphered space and its expert: what learners ask engines about.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Candidate {
-    /// w, with one entry a dimension.
+    /// w, with one entry per dimension.
     pub direction: Vec<f64>,
     /// The expert on z = wᵀx.
     pub expert: Expert,
 }
 
+impl Candidate {
+    /// A direction and its expert.
+    pub fn new(direction: Vec<f64>, expert: Expert) -> Self {
+        Candidate { direction, expert }
+    }
+}
+
 /// What a pass over the rows gives for one candidate.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Sums {
-    /// Σ weight · E′(z) · x.
-    pub score: Vec<f64>,
-    /// The expert's own statistics, from which its loss and gradient follow.
+    /// Σ weight · E′(z) · x, the gradient of the summed energy in the direction.
+    pub gradient: Vec<f64>,
+    /// The expert's own statistics, which determine its loss and that loss's gradient.
     pub statistics: Vec<f64>,
 }
 
+impl Sums {
+    /// Adds the sums of the same candidate over other rows. Addition rounds, so the order of
+    /// merging decides the last bits: the caller fixes it.
+    ///
+    /// ```
+    /// use upoe::engine::Sums;
+    /// let mut sums = Sums { gradient: vec![1.0, 2.0], statistics: vec![3.0] };
+    /// sums.merge(&Sums { gradient: vec![0.5, 0.5], statistics: vec![1.0] });
+    /// assert_eq!(sums, Sums { gradient: vec![1.5, 2.5], statistics: vec![4.0] });
+    /// ```
+    ///
+    /// # Panics
+    /// If the other sums belong to a candidate of another shape.
+    pub fn merge(&mut self, other: &Sums) {
+        let pairs =
+            [(&mut self.gradient, &other.gradient), (&mut self.statistics, &other.statistics)];
+        for (into, from) in pairs {
+            assert_eq!(into.len(), from.len(), "sums of the same candidate");
+            into.iter_mut().zip(from).for_each(|(a, b)| *a += b);
+        }
+    }
+}
+
+/// Some of an engine's rows.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Picked {
+    /// Sphered rows, row after row.
+    pub rows: Vec<f64>,
+    /// Their weights, where rows have weights.
+    pub weights: Option<Vec<f64>>,
+}
+
 /// Sums over sphered rows.
-pub trait Engine: Sync {
+///
+/// Rows are numbered from 0 in an order that the engine fixes. Every call that touches rows may
+/// fail; the error says where ([`Error::Engine`](crate::Error::Engine)).
+pub trait Engine: Send + Sync {
     /// D, the dimensions of a row.
     fn dims(&self) -> usize;
 
@@ -48,20 +96,48 @@ pub trait Engine: Sync {
     }
 
     /// ⟨‖x‖²⟩, which is D where ⟨xxᵀ⟩ = I.
-    fn mean_square(&self) -> f64;
+    fn mean_square(&self) -> Result<f64>;
 
     /// The sums of every candidate, from one pass.
-    fn sums(&self, candidates: &[Candidate]) -> Vec<Sums>;
+    fn sums(&self, candidates: &[Candidate]) -> Result<Vec<Sums>>;
 
-    /// An engine over about `n` rows drawn without replacement, for screening starts and for
-    /// mini-batches; `None` where that is not worth it or not to be had.
-    fn subset(&self, _seed: u64, _n: usize) -> Option<Box<dyn Engine>> {
-        None
-    }
+    /// Copies of some rows, in the order asked for. Learners ask for few: starts, and samples
+    /// whose size depends on N and D alone.
+    fn pick(&self, rows: &[usize]) -> Result<Picked>;
 
-    /// Directions the rows suggest as starts: differences of random pairs of rows, as they
-    /// come (not normalised). They turn with the data, and point along groups and outliers.
-    fn suggest(&self, _seed: u64, _n: usize) -> Vec<Vec<f64>> {
-        Vec::new()
+    /// An engine over `n` rows drawn without replacement, for screening starts and for
+    /// mini-batches; `None` where there are no more than `n` rows, or where those drawn have no
+    /// weight. Which rows are drawn depends on the seed, `n` and the number of rows alone.
+    fn subset(&self, seed: u64, n: usize) -> Result<Option<Box<dyn Engine>>> {
+        let Some(chosen) = draw(self.rows(), seed, n) else { return Ok(None) };
+        let Picked { rows, weights } = self.pick(&chosen)?;
+        if weights.as_ref().is_some_and(|w| !(w.iter().sum::<f64>() > 0.0)) {
+            return Ok(None);
+        }
+        Ok(Some(Box::new(Memory::<f64>::held_out(rows, self.dims(), weights)?)))
     }
+}
+
+/// `n` of so many rows, drawn without replacement, in rising order; `None` if there are no more.
+fn draw(rows: usize, seed: u64, n: usize) -> Option<Vec<usize>> {
+    if n >= rows {
+        return None;
+    }
+    let mut rng = random::stream(seed, Use::Rows, n as u64);
+    let mut chosen = rand::seq::index::sample(&mut rng, rows, n).into_vec();
+    chosen.sort_unstable();
+    Some(chosen)
+}
+
+/// Differences of `n` random pairs of rows, not normalised. As starts they turn with the data, and
+/// point along groups and outliers.
+pub(crate) fn differences(engine: &dyn Engine, seed: u64, n: usize) -> Result<Vec<Vec<f64>>> {
+    let mut rng = random::stream(seed, Use::Starts, u64::from(u32::MAX));
+    let pairs: Vec<usize> = (0..2 * n).map(|_| rng.random_range(0..engine.rows())).collect();
+    let picked = engine.pick(&pairs)?.rows;
+    let difference = |pair: &[f64]| {
+        let (a, b) = pair.split_at(engine.dims());
+        a.iter().zip(b).map(|(a, b)| a - b).collect()
+    };
+    Ok(picked.chunks_exact(2 * engine.dims()).map(difference).collect())
 }

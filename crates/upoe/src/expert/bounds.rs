@@ -8,7 +8,7 @@
 /// The smallest scale, in standard deviations of the sphered data.
 pub const SCALE: f64 = 0.02;
 /// The fewest degrees of freedom, 2β − 1: β = 0.6.
-pub const FREEDOM: f64 = 0.2;
+pub const DEGREES_OF_FREEDOM: f64 = 0.2;
 
 /// The coordinate t of a value = bound + eᵗ.
 pub fn coordinate(value: f64, bound: f64) -> f64 {

@@ -3,9 +3,6 @@
 use special::Error as _;
 use std::f64::consts::{FRAC_1_SQRT_2, TAU};
 
-/// ½ ln 2π.
-pub const HALF_LN_TAU: f64 = 0.918_938_533_204_672_8;
-
 /// φ(z).
 pub fn density(z: f64) -> f64 {
     (-0.5 * z * z).exp() / TAU.sqrt()

@@ -4,7 +4,7 @@
 //! ([`Descent::ask`]) and is told value and gradient there ([`Descent::tell`]). So many
 //! descents walk in lock-step and share each pass over the rows.
 
-use crate::model::dot;
+use crate::linalg::dot;
 use std::collections::VecDeque;
 use std::ops::Range;
 

@@ -1,20 +1,48 @@
-//! Learning: settings, the three learners, when to stop.
+//! Learning: settings, the three learners, when to stop. Learners see sums, never rows.
 
+mod choices;
 mod descent;
-mod fit;
-mod grow;
-mod joint;
-mod likelihood;
+mod joint_curvature;
+mod lockstep;
+mod notice;
 mod null;
+mod objective;
 mod outcome;
-mod paper;
-mod problem;
+mod paper_recipe;
+mod parallel;
+mod path;
 mod search;
+mod sequence;
+mod session;
 mod settings;
 mod stop;
-mod together;
+mod templates;
 
-pub use fit::{Event, fit, fit_with};
-pub use outcome::{Fit, Learned, Notice, PathPoint, State, StopReason};
-pub use search::Spare;
-pub use settings::{Learner, ParallelStart, Precision, Recipe, Settings, Stop};
+pub use choices::{Choice, Families, Learner, ParallelStart, Precision, Recipe, Stop};
+pub use notice::Notice;
+pub use outcome::{Fit, Learned, PathPoint, State, StopReason};
+pub use session::{Event, Observer};
+pub use settings::Settings;
+
+pub(crate) use notice::notices;
+pub(crate) use search::sample;
+pub(crate) use session::Session;
+
+use crate::error::Result;
+use session::{Halt, Step};
+
+/// Learns experts with the learner in force, from a state on; says why it stopped.
+pub(crate) fn learn(session: &mut Session, state: &mut State) -> Result<StopReason> {
+    if state.path.is_empty() {
+        state.path = path::path(session, state)?;
+    }
+    let step = match session.settings.learner {
+        Learner::Pursuit | Learner::Sequential => sequence::learn(session, state),
+        Learner::Parallel { start } => parallel::learn(session, state, start),
+    };
+    match step {
+        Ok(reason) => Ok(reason),
+        Err(Halt::Interrupted) => Ok(StopReason::Interrupted),
+        Err(Halt::Failed(error)) => Err(error),
+    }
+}

@@ -2,7 +2,7 @@
 //!
 //! For rows drawn from a Gaussian, 2N times the gain of the best direction has a distribution
 //! that depends on the rows, the free dimensions and the family alone. `null_table.csv`, made
-//! by `examples/null_table.rs`, holds its mean and deviation on a grid; between grid points
+//! by `cargo run -p xtask -- null-table`, holds its mean and deviation on a grid; between grid points
 //! both are interpolated on logarithmic scales. The tail is the heavier of a Gumbel and a
 //! gamma law with these moments: the supremum of a chi-square field lies between the two.
 
@@ -32,11 +32,11 @@ struct Section {
     lines: Vec<Line>,
 }
 
-/// The table's own uncertainty: deviations come from 40 to 100 samples a cell.
+/// The table's own uncertainty: deviations come from 40 to 100 samples per cell.
 const MARGIN: f64 = 1.08;
 
-/// With fewer rows a dimension nothing can be told: d + 1 sphered rows are the corners of one and
-/// the same simplex, whatever the data, and some direction splits any rows as one likes.
+/// With fewer rows per dimension there is no evidence: d + 1 sphered rows are the corners of the
+/// same simplex, whatever the data, and some direction splits them in any way.
 pub const FEWEST: f64 = 1.5;
 
 /// The chance that the best direction of Gaussian rows of total weight `weight` in `dims` free
@@ -83,9 +83,12 @@ fn moments(expert: &Expert, weight: f64, dims: usize) -> (f64, f64) {
 /// The section for an expert, and how many components it has past the largest tabulated.
 fn section(expert: &Expert) -> (&'static Section, f64) {
     let (family, size) = match expert {
-        Expert::Mixture(m) if m.components().len() > 1 => (Family::Mixture, m.components().len()),
+        Expert::StudentT(_) => (Family::StudentT, 1),
         Expert::Tilt(_) => (Family::Tilt, 1),
-        _ => (Family::StudentT, 1),
+        Expert::Mixture(m) => match m.components().len() {
+            1 => (Family::StudentT, 1),
+            size => (Family::Mixture, size),
+        },
     };
     let sections = table();
     let exact = sections.iter().find(|s| s.family == family && s.size == size);

@@ -1,7 +1,9 @@
-//! What comes of a fit: experts, path, why it stopped, what a user should know.
+//! What comes of a fit: experts, path, why it stopped.
 
-use super::search::Spare;
+use super::notice::Notice;
 use super::stop;
+use crate::engine::Candidate;
+use crate::error::{Error, Result, invalid};
 use crate::expert::Expert;
 use crate::model::Model;
 use serde::{Deserialize, Serialize};
@@ -9,6 +11,7 @@ use std::fmt;
 
 /// A fitted model and how it came about.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Fit {
     /// The model.
     pub model: Model,
@@ -20,24 +23,75 @@ pub struct Fit {
     pub notices: Vec<Notice>,
 }
 
-/// One learned expert and how it was learned.
+/// A direction and expert that learning found, and how.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "Stored")]
+#[non_exhaustive]
 pub struct Learned {
-    /// Its direction in sphered space.
-    pub direction: Vec<f64>,
-    /// The expert.
-    pub expert: Expert,
-    /// Q, the change in ⟨−ln p⟩ over the training rows when it joined: negative is better.
-    pub q: f64,
+    /// The direction in sphered space and its expert.
+    #[serde(flatten)]
+    pub candidate: Candidate,
+    /// What it adds to the mean ln p of the training rows when it joins, in nats per row: −Q (17).
+    pub gain: f64,
     /// The chance that Gaussian rows would give as large a gain, where the stop rule says.
     pub p_value: Option<f64>,
-    /// Steps its last descent took.
+    /// Steps of its last descent.
     pub iterations: usize,
     /// Whether that ended at its tolerance.
     pub converged: bool,
 }
 
-/// ⟨ln p⟩ in sphered space of a model on the path, in nats a row.
+impl Learned {
+    /// A direction and expert that are learned, with this gain.
+    pub fn new(candidate: Candidate, gain: f64) -> Self {
+        Learned { candidate, gain, p_value: None, iterations: 0, converged: true }
+    }
+
+    /// The direction in sphered space.
+    pub fn direction(&self) -> &[f64] {
+        &self.candidate.direction
+    }
+
+    /// The expert.
+    pub fn expert(&self) -> &Expert {
+        &self.candidate.expert
+    }
+}
+
+/// A [`Learned`] as it is stored. Version 0.1 wrote `q` for the gain, and `candidate` and `value`
+/// for starts in reserve.
+#[derive(Deserialize)]
+struct Stored {
+    direction: Option<Vec<f64>>,
+    expert: Option<Expert>,
+    candidate: Option<Candidate>,
+    gain: Option<f64>,
+    #[serde(alias = "value")]
+    q: Option<f64>,
+    p_value: Option<f64>,
+    #[serde(default)]
+    iterations: usize,
+    #[serde(default)]
+    converged: bool,
+}
+
+impl TryFrom<Stored> for Learned {
+    type Error = Error;
+
+    fn try_from(stored: Stored) -> Result<Self> {
+        let Stored { p_value, iterations, converged, .. } = stored;
+        let pair = stored.direction.zip(stored.expert).map(|(w, e)| Candidate::new(w, e));
+        let gain = stored.gain.or(stored.q.map(|q| -q));
+        match (pair.or(stored.candidate), gain) {
+            (Some(candidate), Some(gain)) => {
+                Ok(Learned { candidate, gain, p_value, iterations, converged })
+            }
+            _ => invalid("expert", "its parts", "direction, expert and gain are needed"),
+        }
+    }
+}
+
+/// ⟨ln p⟩ in sphered space of a model on the path, in nats per row.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PathPoint {
     /// Over the training rows.
@@ -46,24 +100,38 @@ pub struct PathPoint {
     pub holdout: Option<f64>,
 }
 
-/// What is learned so far: enough to go on from, with the same bits as without a break.
+/// What is learned so far. A fit that goes on from it ends with the same bits as one without a
+/// break.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct State {
     /// The experts, in the order they were learned.
     pub experts: Vec<Learned>,
     /// The models of 0…J experts on the way.
     pub path: Vec<PathPoint>,
-    /// Starts kept for the next directions while a fit goes on; empty once it is done.
+    /// Candidates kept as starts for the next directions while a fit goes on; empty once it is
+    /// done.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub reserve: Vec<Spare>,
+    pub reserve: Vec<Learned>,
+}
+
+impl State {
+    /// The directions learned so far.
+    pub(crate) fn directions(&self) -> Vec<Vec<f64>> {
+        self.experts.iter().map(|e| e.candidate.direction.clone()).collect()
+    }
+
+    /// The directions learned so far, with their experts.
+    pub(crate) fn candidates(&self) -> Vec<Candidate> {
+        self.experts.iter().map(|e| e.candidate.clone()).collect()
+    }
 }
 
 /// Why a fit stopped.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case", tag = "rule")]
+#[serde(rename_all = "kebab-case", tag = "rule", try_from = "StoredReason")]
 #[non_exhaustive]
 pub enum StopReason {
-    /// The number of experts asked for is reached.
+    /// The requested number of experts is reached.
     Experts,
     /// Every dimension has its expert.
     Dimensions,
@@ -72,130 +140,83 @@ pub enum StopReason {
         /// Its p-value.
         p: f64,
     },
-    /// The next expert has Q ≥ 0 on the training rows.
+    /// The next expert gains nothing on the training rows.
     NoGain {
-        /// Its Q.
-        q: f64,
+        /// Its gain.
+        gain: f64,
     },
     /// The next expert does not raise the likelihood of the held-out rows.
     Holdout {
-        /// What it does to it, in nats a row.
+        /// How it changes it, in nats per row.
         change: f64,
     },
     /// The next expert gains less than its parameters cost.
     Bic {
-        /// Its Q.
-        q: f64,
-        /// The price of its parameters, in nats a row.
+        /// Its gain.
+        gain: f64,
+        /// The price of its parameters, in nats per row.
         price: f64,
     },
     /// The observer stopped it.
     Interrupted,
 }
 
+/// A reason as it is stored. Version 0.1 wrote `q` for the gain.
+#[derive(Deserialize)]
+struct StoredReason {
+    rule: String,
+    p: Option<f64>,
+    gain: Option<f64>,
+    q: Option<f64>,
+    change: Option<f64>,
+    price: Option<f64>,
+}
+
+impl TryFrom<StoredReason> for StopReason {
+    type Error = Error;
+
+    fn try_from(stored: StoredReason) -> Result<Self> {
+        let StoredReason { rule, p, gain, q, change, price } = stored;
+        let gain = gain.or(q.map(|q| -q));
+        let reason = match rule.as_str() {
+            "experts" => Some(StopReason::Experts),
+            "dimensions" => Some(StopReason::Dimensions),
+            "not-significant" => p.map(|p| StopReason::NotSignificant { p }),
+            "no-gain" => gain.map(|gain| StopReason::NoGain { gain }),
+            "holdout" => change.map(|change| StopReason::Holdout { change }),
+            "bic" => gain.zip(price).map(|(gain, price)| StopReason::Bic { gain, price }),
+            "interrupted" => Some(StopReason::Interrupted),
+            _ => None,
+        };
+        reason.map_or_else(|| invalid("rule", rule, "is not a complete reason to stop"), Ok)
+    }
+}
+
 impl fmt::Display for StopReason {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         match self {
-            StopReason::Experts => write!(f, "the number of experts asked for is reached"),
+            StopReason::Experts => write!(f, "the requested number of experts is reached"),
             StopReason::Dimensions => write!(f, "every dimension has its expert"),
             StopReason::NotSignificant { p } => write!(
                 f,
                 "the next direction gains no more than Gaussian noise would (p = {p:.2}, needed {})",
                 stop::LEVEL
             ),
-            StopReason::NoGain { q } => {
-                write!(f, "the next direction gains nothing on the training rows (Q = {q:.1e})")
-            }
-            StopReason::Holdout { change } => {
-                write!(
-                    f,
-                    "the next direction does not help on the held-out rows ({change:+.2e} nats a row)"
-                )
-            }
-            StopReason::Bic { q, price } => write!(
+            StopReason::NoGain { gain } => write!(
                 f,
-                "the next direction gains less than its parameters cost ({:.4} against {price:.4} nats a row)",
-                -q
+                "the next direction gains nothing on the training rows ({gain:+.1e} nats per row)"
+            ),
+            StopReason::Holdout { change } => write!(
+                f,
+                "the next direction does not help on the held-out rows ({change:+.2e} nats per row)"
+            ),
+            StopReason::Bic { gain, price } => write!(
+                f,
+                "the next direction gains less than its parameters cost ({gain:.4} against {price:.4} nats per row)"
             ),
             StopReason::Interrupted => {
                 write!(f, "it was interrupted; what was learned until then is kept")
             }
-        }
-    }
-}
-
-/// Something a user should know about a fit.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case", tag = "notice")]
-#[non_exhaustive]
-pub enum Notice {
-    /// The data have variance in fewer dimensions than columns; the density lives there.
-    Degenerate {
-        /// Dimensions with variance.
-        rank: usize,
-        /// Columns of the data.
-        columns: usize,
-        /// Columns that do not vary at all.
-        constant: Vec<usize>,
-    },
-    /// An expert ended at a bound that keeps the likelihood finite.
-    Bound {
-        /// Which expert, from 0.
-        expert: usize,
-        /// Which bound.
-        bound: String,
-    },
-    /// An expert's descent ran out of iterations.
-    Iterations {
-        /// Which expert, from 0.
-        expert: usize,
-    },
-    /// The null rule was asked beyond its simulated table.
-    Extrapolated {
-        /// Rows over free dimensions.
-        rows_per_dimension: f64,
-        /// Free dimensions.
-        dimensions: usize,
-    },
-}
-
-impl fmt::Display for Notice {
-    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        match self {
-            Notice::Degenerate { rank, columns, constant } => {
-                write!(f, "the data vary in {rank} of {columns} dimensions")?;
-                if !constant.is_empty() {
-                    write!(f, " ({} constant column(s))", constant.len())?;
-                }
-                write!(
-                    f,
-                    ": the density is over that subspace, and rows outside it get ln p = −inf"
-                )
-            }
-            Notice::Bound { expert, bound } => write!(
-                f,
-                "expert {} ended at the {bound} allowed: many equal values, a few rows in a line, or outliers so far off that they set the scale of their column; look at these rows before trusting its gain",
-                expert + 1
-            ),
-            Notice::Iterations { expert } => {
-                write!(
-                    f,
-                    "expert {} ran out of iterations before it converged: raise the limit",
-                    expert + 1
-                )
-            }
-            Notice::Extrapolated { rows_per_dimension, dimensions }
-                if *rows_per_dimension < super::null::FEWEST =>
-            {
-                write!(
-                    f,
-                    "{rows_per_dimension:.1} rows a dimension in {dimensions} dimensions are too few: structure and noise cannot be told apart, and the null rule keeps no expert; keep fewer dimensions"
-                )
-            }
-            Notice::Extrapolated { rows_per_dimension, dimensions } => write!(
-                f,
-                "{rows_per_dimension:.1} rows a dimension in {dimensions} dimensions lie outside the simulated table of the null rule: p-values continue its trend"
-            ),
         }
     }
 }

@@ -1,52 +1,62 @@
 //! Whether a new expert stays.
 
-use super::fit::Context;
-use super::likelihood::changes;
+use super::choices::Stop;
 use super::null;
-use super::outcome::{State, StopReason};
-use super::search::{Found, price};
-use super::settings::Stop;
-use crate::error::{Result, invalid};
-use crate::expert::Marginal;
+use super::outcome::{Learned, State, StopReason};
+use super::path::changes;
+use super::session::Session;
+use super::settings::no_held_out_rows;
+use crate::error::Result;
+use crate::evaluate::bic_price;
+use crate::expert::Learnable;
 
 /// The level of the null rule.
 pub const LEVEL: f64 = 0.05;
-/// Gains below this are none: what rounding and an unfinished descent can leave.
+/// Gains up to this count as none: rounding and an unfinished descent can leave as much.
 const NOTHING: f64 = 1e-6;
 
-/// The new expert's p-value if it stays (where the rule has one), or why it does not.
-pub fn judge(
-    context: &Context,
-    state: &State,
-    found: &Found,
-) -> Result<std::result::Result<Option<f64>, StopReason>> {
-    let settings = context.settings;
-    let weight = context.train.weight();
-    let free = context.train.dims() - state.experts.len();
-    let nothing = found.q >= -NOTHING;
+/// What the stop rule says of a new expert.
+pub enum Verdict {
+    /// It stays, with its p-value where the rule has one.
+    Keep { p_value: Option<f64> },
+    /// It does not, and this is why.
+    Stop(StopReason),
+}
+
+/// Judges a new expert by the stop rule in force.
+pub fn judge(session: &Session, state: &State, found: &Learned) -> Result<Verdict> {
+    let settings = session.settings;
+    let weight = session.train.weight();
+    let free = session.train.dims() - state.experts.len();
+    let (gain, expert) = (found.gain, found.expert());
+    let nothing = gain <= NOTHING;
+    let keep = Verdict::Keep { p_value: None };
     Ok(match settings.stop_rule() {
-        Stop::Train if nothing => Err(StopReason::NoGain { q: found.q }),
-        Stop::Train => Ok(None),
+        Stop::Train if nothing => Verdict::Stop(StopReason::NoGain { gain }),
+        Stop::Train => keep,
         Stop::Null => {
             // The best of several families: Bonferroni.
-            let tests = settings.families().len() as f64;
-            let expert = &found.candidate.expert;
-            let p = (tests * null::p_value(expert, weight, free, -found.q)).min(1.0);
-            if p <= LEVEL && !nothing { Ok(Some(p)) } else { Err(StopReason::NotSignificant { p }) }
+            let tests = settings.families.iter().len() as f64;
+            let p = (tests * null::p_value(expert, weight, free, gain)).min(1.0);
+            if p <= LEVEL && !nothing {
+                Verdict::Keep { p_value: Some(p) }
+            } else {
+                Verdict::Stop(StopReason::NotSignificant { p })
+            }
         }
         Stop::Bic => {
-            let parameters = (free - 1) as f64 + found.candidate.expert.degrees_of_freedom();
-            let price = price(parameters, weight);
-            if -found.q > price { Ok(None) } else { Err(StopReason::Bic { q: found.q, price }) }
+            let price = bic_price((free - 1) as f64 + expert.free_parameters(), weight);
+            if gain > price { keep } else { Verdict::Stop(StopReason::Bic { gain, price }) }
         }
         Stop::Holdout => {
-            let Some(holdout) = context.holdout else {
-                return invalid("stop", "holdout", "held-out rows are needed");
-            };
-            let frozen: Vec<Vec<f64>> = state.experts.iter().map(|e| e.direction.clone()).collect();
+            let holdout = session.holdout.ok_or_else(no_held_out_rows)?;
             let new = std::slice::from_ref(&found.candidate);
-            let change = changes(holdout, &frozen, new)[0];
-            if change > 0.0 && !nothing { Ok(None) } else { Err(StopReason::Holdout { change }) }
+            let change = changes(holdout, &state.directions(), new)?[0];
+            if change > 0.0 && !nothing {
+                keep
+            } else {
+                Verdict::Stop(StopReason::Holdout { change })
+            }
         }
     })
 }

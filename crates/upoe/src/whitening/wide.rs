@@ -1,8 +1,10 @@
 //! Sphering of fewer rows than columns, from the products of rows instead of columns: memory
 //! grows with rows × columns, never with columns².
 
-use super::{Covariance, Dims, Spectrum, Whitening, eigen, eigenvalues, sphering};
+use super::sphering::{Covariance, sphering};
+use super::{Dims, Whitening};
 use crate::error::{Error, Result};
+use crate::linalg::{Spectrum, eigen, eigenvalues};
 use crate::moments;
 use crate::rows::Rows;
 use faer::Mat;

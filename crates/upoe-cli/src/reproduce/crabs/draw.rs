@@ -63,7 +63,7 @@ fn projections(found: &Found) -> Figure {
         let fitted = curve(found, j, span);
         let top = density.iter().chain(fitted.iter().map(|(_, y)| y)).copied().fold(0.0, f64::max);
         let name = ["(a) first projection", "(b) second projection"][j];
-        let title = format!("{name}: Q = {}", signed(found.fit.state.experts[j].q, 5));
+        let title = format!("{name}: Q = {}", signed(-found.fit.state.experts[j].gain, 5));
         let labels = Labels {
             title: &title,
             x: "z (standard deviations)",

@@ -25,8 +25,8 @@ pub struct HeldOut {
 impl HeldOut {
     /// Fits in each fold.
     pub fn measure(table: &Table, peers: Option<&Peers>) -> Result<HeldOut, Failure> {
-        let none = Settings { experts: Some(0), ..Settings::default() };
-        let reduced = |q| Settings { dims: Dims::Count(q), ..none.clone() };
+        let none = Settings::default().with(|s| s.experts = Some(0));
+        let reduced = |q| none.clone().with(|s| s.dims = Dims::Count(q));
         let (gaussian, base) = score(table, "Gaussian", "Gaussian", &none)?;
         let mut methods = vec![gaussian];
         let mut tried = Vec::new();
@@ -38,7 +38,7 @@ impl HeldOut {
         let ours = [
             ("upoe, the paper's two mixtures", as_the_paper()),
             ("upoe, as it comes", Settings::default()),
-            ("upoe, all 5 directions", Settings { stop: Some(Stop::Train), ..Settings::default() }),
+            ("upoe, all 5 directions", Settings::default().with(|s| s.stop = Some(Stop::Train))),
         ];
         for (name, settings) in ours {
             let (likelihood, rows) = score(table, name, name, &settings)?;

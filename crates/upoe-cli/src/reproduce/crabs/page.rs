@@ -8,7 +8,7 @@ use super::{Found, shares, spread};
 pub fn page(found: &Found, peers: Option<&Peers>, pictures: &[String; 4]) -> String {
     let [fig2, fig3, starts, held_out] = pictures;
     let experts = &found.fit.state.experts;
-    let (q1, q2) = (signed(experts[0].q, 5), signed(experts[1].q, 5));
+    let (q1, q2) = (signed(-experts[0].gain, 5), signed(-experts[1].gain, 5));
     let crabs = found.classes.len();
     let [species, sex] = found.right;
     let seeds = found.seeds.len();
@@ -62,7 +62,7 @@ means within 0.01 nats.)
              ours with {rand:.2}.\n\n",
             peers.map_or("", |peers| &peers.made_with),
             all.join(", "),
-            fastica.all.q[0] + fastica.all.q[1] - experts[0].q - experts[1].q,
+            fastica.all.q[0] + fastica.all.q[1] + experts[0].gain + experts[1].gain,
             fastica.rand,
         );
     }

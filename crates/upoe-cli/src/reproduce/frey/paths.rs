@@ -1,7 +1,7 @@
 //! The paths of models that the three learners grow.
 
 use serde_json::{Value, json};
-use upoe::{Event, Learned, Learner, Model, ParallelStart, Rows, Settings, State, fit_with};
+use upoe::{Event, Fitter, Learned, Learner, Model, ParallelStart, Rows, Settings};
 
 use super::super::outlet::failed;
 use crate::failure::Failure;
@@ -10,8 +10,11 @@ use crate::interrupt;
 /// Every so many projections, each test row's ln p is kept.
 pub const STRIDE: usize = 5;
 /// The learners by the paper's names.
-pub const LEARNERS: [(&str, Learner); 3] =
-    [("PAR", Learner::Parallel), ("PP", Learner::Pursuit), ("SEQ", Learner::Sequential)];
+pub const LEARNERS: [(&str, Learner); 3] = [
+    ("PAR", Learner::Parallel { start: ParallelStart::Grow }),
+    ("PP", Learner::Pursuit),
+    ("SEQ", Learner::Sequential),
+];
 
 /// The models of 0, 1, … projections that a learner went through.
 pub struct Path {
@@ -58,27 +61,27 @@ impl Curves {
 /// Learns all projections, one fit for the whole path: parallel learning goes on from the
 /// projections before, as the paper's does.
 pub fn learn(train: &Rows, test: &Rows, settings: Settings) -> Result<Path, Failure> {
-    let settings = Settings { parallel_start: ParallelStart::Grow, ..settings };
     let start = std::time::Instant::now();
     let mut models: Vec<Vec<Learned>> = Vec::new();
-    let fit = fit_with(train, Some(test), &settings, State::default(), &mut |event| {
+    let most = settings.experts;
+    let fitter = Fitter::new(settings).holdout(*test).observe(|event| {
         if let Event::Learned(state) = event
             && state.experts.len().is_multiple_of(STRIDE)
         {
             models.push(state.experts.clone());
         }
         !interrupt::asked()
-    })
-    .map_err(failed)?;
+    });
+    let fit = fitter.fit(train).map_err(failed)?;
     let seconds = start.elapsed().as_secs_f64();
     let experts = fit.state.experts.len();
     let whitening = fit.model.whitening();
     let score = |experts: &Vec<Learned>| {
         let (directions, experts) =
-            experts.iter().map(|e| (e.direction.clone(), e.expert.clone())).unzip();
+            experts.iter().map(|e| (e.direction().to_vec(), e.expert().clone())).unzip();
         Model::new(whitening.clone(), directions, experts)?.score_sphered(test)
     };
-    let most = settings.experts.unwrap_or(experts);
+    let most = most.unwrap_or(experts);
     models.resize(most / STRIDE, fit.state.experts.clone());
     let rows: upoe::Result<Vec<Vec<f64>>> = models.iter().map(score).collect();
     // Where learning stopped early, more projections would add nothing.

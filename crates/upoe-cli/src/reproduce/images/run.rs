@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::Instant;
 
 use serde::{Deserialize, Serialize};
-use upoe::{Event, Model, Rows, Settings, State, fit_with};
+use upoe::{Choice, Event, Fitter, Model, Rows, Settings, State};
 
 use super::super::outlet::{Outlet, failed};
 use crate::failure::Failure;
@@ -36,7 +36,7 @@ impl Run {
         let start = Instant::now();
         let mut seconds = Vec::new();
         let mut watch = Watch::new(&outlet.progress, settings.experts, &State::default());
-        let fit = fit_with(rows, Some(held), settings, State::default(), &mut |event| {
+        let fitter = Fitter::new(settings.clone()).holdout(*held).observe(|event| {
             watch.see(event);
             match event {
                 Event::Learned(_) => seconds.push(start.elapsed().as_secs_f64()),
@@ -46,13 +46,12 @@ impl Run {
                 _ => {}
             }
             !interrupt::asked()
-        })
-        .map_err(failed)?;
+        });
+        let fit = fitter.fit(rows).map_err(failed)?;
         outlet.go_on()?;
         let path = &fit.state.path;
-        let recipe = serde_json::to_value(settings.recipe).unwrap_or_default();
         let run = Run {
-            recipe: recipe.as_str().unwrap_or_default().into(),
+            recipe: settings.recipe.name().into(),
             seconds,
             train: path.iter().map(|p| p.train).collect(),
             held_out: path.iter().map(|p| p.holdout.unwrap_or(f64::NAN)).collect(),

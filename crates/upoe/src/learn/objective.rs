@@ -1,11 +1,12 @@
-//! Value and gradient of a model's likelihood in some of its directions and experts, for
-//! many starts at once.
+//! What learning minimises: the change in ⟨−ln p⟩ when some experts join others, with its gradient
+//! and curvature, from sums over the rows.
 
-use super::descent::{Descent, Precondition};
-use super::together::Together;
+use super::descent::Precondition;
+use super::joint_curvature::JointCurvature;
 use crate::engine::{Candidate, Engine, Sums};
-use crate::expert::{Expert, Marginal};
-use crate::model::{LN_TAU, dot};
+use crate::error::Result;
+use crate::expert::{Expert, Learnable};
+use crate::linalg::{HALF_LN_TAU, dot, orthonormal, remove, unit};
 use faer::{Mat, Side};
 use std::ops::Range;
 
@@ -22,7 +23,7 @@ pub enum Geometry {
 ///
 /// The value is what is minimised: the change in ⟨−ln p⟩ when the free experts join the
 /// frozen ones, plus their penalties. With one free expert that is Q (17).
-pub struct Problem<'a> {
+pub struct Objective<'a> {
     engine: &'a dyn Engine,
     geometry: Geometry,
     /// Where ⟨xxᵀ⟩ is not the identity (a subset of the training rows), the Gaussian each
@@ -32,87 +33,34 @@ pub struct Problem<'a> {
     span: Vec<Vec<f64>>,
 }
 
-/// One start: some free directions with their experts, on their way down.
-///
-/// A point holds for each expert its unit direction, the logarithm of its norm where that is
-/// free, and the expert's coordinates.
-pub struct Start {
-    templates: Vec<Expert>,
-    descent: Descent,
-}
-
-impl Start {
-    /// The value at the best point so far.
-    pub fn value(&self) -> f64 {
-        self.descent.value()
-    }
-
-    /// Steps taken.
-    pub fn iterations(&self) -> usize {
-        self.descent.iterations()
-    }
-
-    /// Whether it ended at its tolerance, or at what rounding allows.
-    pub fn converged(&self) -> bool {
-        self.descent.ending().is_some()
-    }
-
-    /// Goes on to a smaller tolerance.
-    pub fn tighten(&mut self, tolerance: f64) {
-        self.descent.tighten(tolerance);
-    }
-
-    /// The largest entry of the gradient.
-    pub fn steepness(&self) -> f64 {
-        self.descent.steepness()
-    }
-}
-
 /// What one pass says about a set of free experts.
-struct Evaluation {
-    value: f64,
-    gradient: Vec<f64>,
+pub struct Evaluation {
+    pub value: f64,
+    pub gradient: Vec<f64>,
     sums: Vec<Sums>,
 }
 
 /// Where an expert's parts lie in a point.
-struct Slot {
-    direction: Range<usize>,
+pub struct Slot {
+    pub direction: Range<usize>,
     norm: Option<usize>,
     expert: Range<usize>,
 }
 
-impl<'a> Problem<'a> {
-    /// A problem over an engine's rows, given frozen directions.
+impl<'a> Objective<'a> {
+    /// A objective over an engine's rows, given frozen directions.
     pub fn new(engine: &'a dyn Engine, frozen: &[Vec<f64>], geometry: Geometry) -> Self {
         let compare = geometry == Geometry::Orthonormal && !engine.is_white();
         let gaussian = compare.then(Expert::gaussian);
-        Problem { engine, geometry, gaussian, span: orthonormal(frozen) }
+        Objective { engine, geometry, gaussian, span: orthonormal(frozen) }
     }
 
-    /// A start at the given directions and experts.
-    pub fn start(&self, from: Vec<(Vec<f64>, Expert)>, tolerance: f64) -> Start {
-        let mut point = Vec::new();
-        for (direction, expert) in &from {
-            let norm = dot(direction, direction).sqrt();
-            point.extend(direction.iter().map(|w| w / norm));
-            if self.norm_is_free(expert) {
-                point.push(norm.ln());
-            }
-            point.extend(expert.coordinates());
-        }
-        let templates: Vec<Expert> = from.into_iter().map(|(_, expert)| expert).collect();
-        let spheres = self.slots(&templates).into_iter().map(|s| s.direction).collect();
-        let descent = Descent::new(point, spheres, tolerance, self.engine.rounding());
-        Start { descent, templates }
+    /// In the oblique geometry a norm matters only where the expert cannot absorb it.
+    pub fn norm_is_free(&self, expert: &Expert) -> bool {
+        self.geometry == Geometry::Oblique && !expert.absorbs_norm()
     }
 
-    /// In the oblique geometry a norm matters only where the expert cannot take it up.
-    fn norm_is_free(&self, expert: &Expert) -> bool {
-        self.geometry == Geometry::Oblique && !expert.fixes_norm()
-    }
-
-    fn slots(&self, templates: &[Expert]) -> Vec<Slot> {
+    pub fn slots(&self, templates: &[Expert]) -> Vec<Slot> {
         let mut next = 0;
         let mut take = |n: usize| {
             next += n;
@@ -129,76 +77,34 @@ impl<'a> Problem<'a> {
     }
 
     /// Directions and experts at a point.
-    fn candidates(&self, templates: &[Expert], point: &[f64]) -> Vec<Candidate> {
+    pub fn candidates(&self, templates: &[Expert], point: &[f64]) -> Vec<Candidate> {
         self.slots(templates)
             .into_iter()
             .zip(templates)
             .map(|(slot, template)| {
                 let norm = slot.norm.map_or(1.0, |i| point[i].exp());
-                Candidate {
-                    direction: point[slot.direction].iter().map(|w| norm * w).collect(),
-                    expert: template.at(&point[slot.expert]),
-                }
+                let direction = point[slot.direction].iter().map(|w| norm * w).collect();
+                Candidate::new(direction, template.at(&point[slot.expert]))
             })
             .collect()
-    }
-
-    /// Directions and experts where a start stands.
-    pub fn answer(&self, start: &Start) -> Vec<Candidate> {
-        self.candidates(&start.templates, start.descent.point())
-    }
-
-    /// Walks all starts in lock-step for at most `iterations` steps each, or until they end.
-    /// `watch` sees the best value after every pass and may stop the walk.
-    pub fn walk(
-        &self,
-        starts: &mut [Start],
-        iterations: usize,
-        watch: &mut dyn FnMut(f64) -> bool,
-    ) -> bool {
-        let limits: Vec<usize> = starts.iter().map(|s| s.iterations() + iterations).collect();
-        loop {
-            let mut active: Vec<&mut Start> = starts
-                .iter_mut()
-                .zip(&limits)
-                .filter(|(s, limit)| s.descent.ending().is_none() && s.iterations() < **limit)
-                .map(|(s, _)| s)
-                .collect();
-            if active.is_empty() {
-                return true;
-            }
-            let asked: Vec<Vec<Candidate>> =
-                active.iter().map(|s| self.candidates(&s.templates, s.descent.ask())).collect();
-            for (start, (candidates, evaluation)) in
-                active.iter_mut().zip(asked.iter().zip(self.evaluate(&asked)))
-            {
-                let curvature = self.curvature(&start.templates, candidates, &evaluation);
-                start.descent.tell(evaluation.value, evaluation.gradient, curvature);
-            }
-            let best = starts.iter().map(Start::value).fold(f64::INFINITY, f64::min);
-            if !watch(best) {
-                return false;
-            }
-        }
     }
 
     /// Value and gradient for some sets of free experts, from one pass over the rows.
-    fn evaluate(&self, sets: &[Vec<Candidate>]) -> Vec<Evaluation> {
+    pub fn evaluate(&self, sets: &[Vec<Candidate>]) -> Result<Vec<Evaluation>> {
         let mut asked: Vec<Candidate> = sets.concat();
         if let Some(gaussian) = &self.gaussian {
             let twins = sets.iter().flatten().map(|c| c.direction.clone());
-            asked.extend(twins.map(|direction| Candidate { direction, expert: gaussian.clone() }));
+            asked.extend(twins.map(|direction| Candidate::new(direction, gaussian.clone())));
         }
-        let mut sums = self.engine.sums(&asked);
+        let mut sums = self.engine.sums(&asked)?;
         let twins = sums.split_off(sets.iter().map(Vec::len).sum());
         let (mut sums, mut twins) = (sums.into_iter(), twins.into_iter());
-        sets.iter()
-            .map(|set| {
-                let sums: Vec<Sums> = sums.by_ref().take(set.len()).collect();
-                let twins: Vec<Sums> = twins.by_ref().take(set.len()).collect();
-                self.assemble(set, sums, &twins)
-            })
-            .collect()
+        let of_set = |set: &Vec<Candidate>| {
+            let sums: Vec<Sums> = sums.by_ref().take(set.len()).collect();
+            let twins: Vec<Sums> = twins.by_ref().take(set.len()).collect();
+            self.assemble(set, sums, &twins)
+        };
+        Ok(sets.iter().map(of_set).collect())
     }
 
     fn assemble(&self, set: &[Candidate], sums: Vec<Sums>, twins: &[Sums]) -> Evaluation {
@@ -210,7 +116,7 @@ impl<'a> Problem<'a> {
         for (((slot, c), sums), volume) in slots.iter().zip(set).zip(&sums).zip(&by_volume) {
             value += c.expert.loss(&sums.statistics, weight) + c.expert.penalty();
             let mut by_w: Vec<f64> =
-                sums.score.iter().zip(volume).map(|(s, v)| s / weight + v).collect();
+                sums.gradient.iter().zip(volume).map(|(s, v)| s / weight + v).collect();
             if let Some(i) = slot.norm {
                 gradient[i] = dot(&by_w, &c.direction);
                 let norm = dot(&c.direction, &c.direction).sqrt();
@@ -227,7 +133,7 @@ impl<'a> Problem<'a> {
     }
 
     /// An approximate inverse Hessian at the asked point.
-    fn curvature(
+    pub fn curvature(
         &self,
         templates: &[Expert],
         set: &[Candidate],
@@ -240,7 +146,7 @@ impl<'a> Problem<'a> {
         for ((slot, c), sums) in slots.iter().zip(set).zip(&found.sums) {
             // ⟨E″⟩ on the unit direction, with ⟨E′²⟩ for it: they agree where the expert fits.
             let square = dot(&c.direction, &c.direction);
-            let height = c.expert.mean_square_score(&sums.statistics, weight) * square;
+            let height = c.expert.mean_square_slope(&sums.statistics, weight) * square;
             diagonal[slot.direction.clone()].fill((height - 1.0).max(0.1));
             diagonal[slot.expert.clone()]
                 .copy_from_slice(&c.expert.curvature(&sums.statistics, weight));
@@ -250,12 +156,12 @@ impl<'a> Problem<'a> {
             return Box::new(move |v| v.iter().zip(&diagonal).map(|(v, c)| v / c).collect());
         }
         let directions: Vec<Vec<f64>> = set.iter().map(|c| unit(&c.direction)).collect();
-        let together = Together { span: orthonormal(&directions), directions, heights };
+        let joint = JointCurvature { span: orthonormal(&directions), directions, heights };
         let ranges: Vec<Range<usize>> = slots.into_iter().map(|s| s.direction).collect();
         Box::new(move |v| {
             let mut out: Vec<f64> = v.iter().zip(&diagonal).map(|(v, c)| v / c).collect();
             let rows: Vec<&[f64]> = ranges.iter().map(|r| &v[r.clone()]).collect();
-            for (range, row) in ranges.iter().zip(together.solve(&rows)) {
+            for (range, row) in ranges.iter().zip(joint.solve(&rows)) {
                 out[range.clone()].copy_from_slice(&row);
             }
             out
@@ -272,7 +178,7 @@ impl<'a> Problem<'a> {
             if let Some(gaussian) = &self.gaussian {
                 let weight = self.engine.weight();
                 let value = twins.iter().map(|t| gaussian.loss(&t.statistics, weight)).sum::<f64>();
-                let by = |t: &Sums| t.score.iter().map(|s| -s / weight).collect();
+                let by = |t: &Sums| t.gradient.iter().map(|s| -s / weight).collect();
                 return (-value, twins.iter().map(by).collect());
             }
             let by = free.iter().map(|c| c.direction.iter().map(|w| -w).collect()).collect();
@@ -315,6 +221,11 @@ impl<'a> Problem<'a> {
         (norm > 1e-6 * before && norm.is_finite()).then(|| w.iter().map(|x| x / norm).collect())
     }
 
+    /// The engine whose rows are summed over.
+    pub fn engine(&self) -> &dyn Engine {
+        self.engine
+    }
+
     /// What the free directions may be.
     pub fn geometry(&self) -> Geometry {
         self.geometry
@@ -322,39 +233,10 @@ impl<'a> Problem<'a> {
 
     /// Value and gradient for one free expert: its direction, the logarithm of its norm where
     /// that is free, its coordinates.
-    pub fn value_and_gradient(&self, at: &Candidate) -> (f64, Vec<f64>) {
-        let mut found = self.evaluate(&[vec![at.clone()]]);
-        found.pop().map_or((f64::NAN, Vec::new()), |f| (f.value, f.gradient))
+    pub fn value_and_gradient(&self, at: &Candidate) -> Result<(f64, Vec<f64>)> {
+        let found = self.evaluate(&[vec![at.clone()]])?.pop();
+        Ok(found.map_or((f64::NAN, Vec::new()), |f| (f.value, f.gradient)))
     }
-}
-
-fn unit(w: &[f64]) -> Vec<f64> {
-    let norm = dot(w, w).sqrt();
-    w.iter().map(|x| x / norm).collect()
-}
-
-const HALF_LN_TAU: f64 = 0.5 * LN_TAU;
-
-/// Removes the components along an orthonormal basis (19).
-pub fn remove(span: &[Vec<f64>], w: &mut [f64]) {
-    for v in span {
-        let along = dot(v, w);
-        w.iter_mut().zip(v).for_each(|(w, v)| *w -= along * v);
-    }
-}
-
-/// An orthonormal basis of some independent directions, by Gram–Schmidt twice over.
-pub fn orthonormal(directions: &[Vec<f64>]) -> Vec<Vec<f64>> {
-    let mut span: Vec<Vec<f64>> = Vec::with_capacity(directions.len());
-    for w in directions {
-        let mut w = w.clone();
-        remove(&span, &mut w);
-        remove(&span, &mut w);
-        let norm = dot(&w, &w).sqrt();
-        w.iter_mut().for_each(|x| *x /= norm);
-        span.push(w);
-    }
-    span
 }
 
 #[cfg(test)]
@@ -377,13 +259,13 @@ mod tests {
     #[test]
     fn the_gradient_equals_finite_differences() {
         let frozen = vec![vec![0.5, -0.5, 0.5, 0.5]];
-        let t = |mu: f64, hold: bool| {
+        let t = |mu: f64, fix: bool| {
             let mut t = StudentT::with_scale(mu, 0.6, 6.0).expect("valid");
-            t.hold_mu = hold;
+            t.fix_mu = fix;
             t
         };
         let pair =
-            |hold| Mixture::new(vec![0.4, 0.6], vec![t(-1.0, hold), t(0.8, hold)]).expect("valid");
+            |fix| Mixture::new(vec![0.4, 0.6], vec![t(-1.0, fix), t(0.8, fix)]).expect("valid");
         let tilt: Expert = Tilt::gaussian(50.0).into();
         let experts: Vec<Expert> = vec![
             t(0.1, false).into(),
@@ -405,19 +287,19 @@ mod tests {
             (&all, Geometry::Oblique),
         ];
         for (engine, geometry) in engines {
-            let problem = Problem::new(engine, &frozen, geometry);
+            let objective = Objective::new(engine, &frozen, geometry);
             for expert in &experts {
                 let start = vec![0.7, 0.3, -0.2, 0.4];
                 let w = if geometry == Geometry::Orthonormal {
-                    problem.outside(start).expect("outside")
+                    objective.outside(start).expect("outside")
                 } else {
                     start
                 };
-                let at = problem.start(vec![(w, expert.clone())], 1e-9);
-                let point = at.descent.ask().to_vec();
+                let at = objective.start(vec![Candidate::new(w, expert.clone())], 1e-9);
+                let point = at.ask().to_vec();
                 let value = |point: &[f64]| {
-                    let set = problem.candidates(&at.templates, point);
-                    problem.evaluate(&[set]).remove(0)
+                    let set = objective.candidates(at.templates(), point);
+                    objective.evaluate(&[set]).expect("sums").remove(0)
                 };
                 let gradient = value(&point).gradient;
                 for k in 0..point.len() {
@@ -426,7 +308,7 @@ mod tests {
                     if k < 4 {
                         // The tangent part of the axis, outside what is frozen.
                         if geometry == Geometry::Orthonormal {
-                            remove(&problem.span, &mut step[..4]);
+                            remove(&objective.span, &mut step[..4]);
                         }
                         let along = dot(&step[..4], &point[..4]);
                         (0..4).for_each(|i| step[i] -= along * point[i]);

@@ -1,36 +1,36 @@
 //! The paper's own recipe: gradient steps on batches of 100 rows with an adaptive step size,
 //! Gram–Schmidt after each.
 
-use super::fit::Context;
-use super::outcome::State;
-use super::problem::{Geometry, Problem};
-use super::search::{Found, choose};
+use super::objective::{Geometry, Objective};
+use super::outcome::{Learned, State};
+use super::search::choose;
+use super::session::{Halt, Session, Step};
 use crate::engine::Candidate;
 use crate::error::Result;
-use crate::expert::Marginal;
-use crate::model::dot;
+use crate::expert::Learnable;
+use crate::linalg::dot;
 use crate::random::{self, Use};
 use rand::RngExt;
 use rand_distr::StandardNormal;
 
-/// Rows a batch.
+/// Rows per batch.
 const BATCH: usize = 100;
-/// Most steps between two looks at all rows.
+/// Most steps between two evaluations over all rows.
 const EPOCH: usize = 1000;
 
-/// One new expert; `None` when the observer stopped it.
-pub fn step(
-    context: &mut Context,
+/// One new expert.
+pub fn next(
+    session: &mut Session,
     state: &State,
     frozen: &[Vec<f64>],
     geometry: Geometry,
-) -> Result<Option<Found>> {
-    let (engine, settings) = (context.train, context.settings);
+) -> Step<Learned> {
+    let (engine, settings) = (session.train, session.settings);
     let (d, j) = (engine.dims(), frozen.len());
-    let full = Problem::new(engine, frozen, geometry);
+    let full = Objective::new(engine, frozen, geometry);
     let mut rng = random::stream(settings.seed, Use::Starts, j as u64);
     let mut families = Vec::new();
-    for family in settings.families() {
+    for family in settings.families.iter() {
         for template in settings.templates(family, engine.weight())? {
             let mut found = Vec::new();
             // The paper takes one random start.
@@ -41,33 +41,30 @@ pub fn step(
                         break w;
                     }
                 };
-                let start = Candidate { direction, expert: template.clone() };
-                match descend(context, state, &full, frozen, start)? {
-                    Some(f) => found.push(f),
-                    None => return Ok(None),
-                }
+                let start = Candidate::new(direction, template.clone());
+                found.push(descend(session, state, &full, frozen, start)?);
             }
-            found.sort_by(|a, b| a.q.total_cmp(&b.q));
+            found.sort_by(|a, b| b.gain.total_cmp(&a.gain));
             families.push(found);
         }
     }
-    Ok(choose(families, engine.weight()))
+    choose(families, engine.weight())
 }
 
 /// Gradient descent. The step grows after an epoch that lowers Q over all rows and shrinks,
 /// with the epoch undone, after one that does not.
 fn descend(
-    context: &mut Context,
+    session: &mut Session,
     state: &State,
-    full: &Problem,
+    full: &Objective,
     frozen: &[Vec<f64>],
     start: Candidate,
-) -> Result<Option<Found>> {
-    let (engine, settings) = (context.train, context.settings);
+) -> Step<Learned> {
+    let (engine, settings) = (session.train, session.settings);
     let j = frozen.len();
     let epoch = (engine.rows() / BATCH).clamp(1, EPOCH);
     let (mut rate, mut at) = (0.1, start);
-    let (mut value, _) = full.value_and_gradient(&at);
+    let (mut value, _) = full.value_and_gradient(&at)?;
     let (mut epochs, mut quiet) = (0, 0);
     let mut batches = 0_u64;
     while epochs < settings.max_iter && rate > 1e-5 && quiet < 3 {
@@ -75,32 +72,34 @@ fn descend(
         for _ in 0..epoch {
             batches += 1;
             let seed = settings.seed ^ (j as u64) << 40 ^ batches << 8;
-            match engine.subset(seed, BATCH) {
+            match engine.subset(seed, BATCH)? {
                 Some(batch) => {
-                    gradient_step(&Problem::new(&*batch, frozen, full.geometry()), &mut next, rate)
+                    let objective = Objective::new(&*batch, frozen, full.geometry());
+                    gradient_step(&objective, &mut next, rate)?;
                 }
-                None => gradient_step(full, &mut next, rate),
+                None => gradient_step(full, &mut next, rate)?,
             }
         }
         epochs += 1;
-        let (after, _) = full.value_and_gradient(&next);
+        let (after, _) = full.value_and_gradient(&next)?;
         if after < value {
             quiet = if value - after < 0.1 * settings.tol { quiet + 1 } else { 0 };
             (at, value, rate) = (next, after, (1.2 * rate).min(1.0));
         } else {
             rate *= 0.5;
         }
-        if !context.pass(state, j, value) {
-            return Ok(None);
+        if !session.pass(state, j, value) {
+            return Err(Halt::Interrupted);
         }
     }
-    let q = value - at.expert.penalty();
-    Ok(Some(Found { candidate: at, q, iterations: epochs, converged: epochs < settings.max_iter }))
+    let gain = -(value - at.expert.penalty());
+    let converged = epochs < settings.max_iter;
+    Ok(Learned { candidate: at, gain, p_value: None, iterations: epochs, converged })
 }
 
 /// One step (18), (20), then Gram–Schmidt (19).
-fn gradient_step(problem: &Problem, at: &mut Candidate, rate: f64) {
-    let (_, gradient) = problem.value_and_gradient(at);
+fn gradient_step(objective: &Objective, at: &mut Candidate, rate: f64) -> Result<()> {
+    let (_, gradient) = objective.value_and_gradient(at)?;
     let d = at.direction.len();
     let norm = dot(&at.direction, &at.direction).sqrt();
     let mut w: Vec<f64> =
@@ -110,12 +109,13 @@ fn gradient_step(problem: &Problem, at: &mut Candidate, rate: f64) {
     let free_norm = rest.len() - coordinates.len();
     let moved: Vec<f64> =
         coordinates.iter().zip(&rest[free_norm..]).map(|(a, g)| a - rate * g).collect();
-    if problem.geometry() == Geometry::Orthonormal {
-        w = problem.outside(w).unwrap_or_else(|| at.direction.clone());
+    if objective.geometry() == Geometry::Orthonormal {
+        w = objective.outside(w).unwrap_or_else(|| at.direction.clone());
     } else {
         let length = norm * if free_norm == 1 { (-rate * rest[0]).exp() } else { 1.0 };
         let now = dot(&w, &w).sqrt();
         w.iter_mut().for_each(|w| *w *= length / now);
     }
-    *at = Candidate { direction: w, expert: at.expert.at(&moved) };
+    *at = Candidate::new(w, at.expert.at(&moved));
+    Ok(())
 }

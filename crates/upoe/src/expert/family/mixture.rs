@@ -1,8 +1,8 @@
 //! Mixtures of Student-t components, equations (31)–(38).
 
 use super::student_t::{STATISTICS, StudentT};
-use super::{Marginal, Parameter, Shape, lanes, quadrature};
 use crate::error::{Result, invalid};
+use crate::expert::{Learnable, Marginal, Parameter, Shape, lanes, quadrature};
 use rand::{Rng, RngExt};
 use serde::{Deserialize, Serialize};
 use upoe_kernels::{Term, dispatch, exp, ln, ln_1p};
@@ -99,7 +99,7 @@ impl Term for Mixture {
         2 + STATISTICS * self.components.len()
     }
 
-    fn block(&self, z: &[f64], weights: Option<&[f64]>, scores: &mut [f64], sums: &mut [f64]) {
+    fn block(&self, z: &[f64], weights: Option<&[f64]>, slopes: &mut [f64], sums: &mut [f64]) {
         const C: usize = lanes::CHUNK;
         #[derive(Clone, Copy)]
         struct Work {
@@ -114,13 +114,13 @@ impl Term for Mixture {
         let constants: Vec<[f64; 5]> = (self.weights.iter().zip(&self.components))
             .map(|(p, c)| {
                 let peak = p.ln() + c.ln_peak();
-                [c.mu(), 1.0 / c.scale(), 1.0 / c.freedom(), c.beta(), peak]
+                [c.mu(), 1.0 / c.scale(), 1.0 / c.degrees_of_freedom(), c.beta(), peak]
             })
             .collect();
         dispatch(
             #[inline(always)]
             || {
-                for (i, (z, scores)) in z.chunks(C).zip(scores.chunks_mut(C)).enumerate() {
+                for (i, (z, slopes)) in z.chunks(C).zip(slopes.chunks_mut(C)).enumerate() {
                     let n = z.len();
                     let z = lanes::load(z);
                     let mut top = [f64::NEG_INFINITY; C];
@@ -146,7 +146,7 @@ impl Term for Mixture {
                             total[i] += work.r[i];
                         }
                     }
-                    let (mut score, mut loss, mut share) = ([0.0; C], [0.0; C], [0.0; C]);
+                    let (mut slope, mut loss, mut share) = ([0.0; C], [0.0; C], [0.0; C]);
                     for i in 0..C {
                         loss[i] = -top[i] - ln(total[i]);
                         share[i] = 1.0 / total[i];
@@ -155,13 +155,13 @@ impl Term for Mixture {
                         let factor = 2.0 * beta * over_nu * inverse;
                         for i in 0..C {
                             work.r[i] *= share[i];
-                            score[i] += work.r[i] * factor * work.u[i] * work.w[i];
+                            slope[i] += work.r[i] * factor * work.u[i] * work.w[i];
                         }
                     }
-                    lanes::store(&score, scores);
+                    lanes::store(&slope, slopes);
                     let weights = lanes::weights(weights, i, n);
                     let (both, own) = lanes.split_at_mut(2);
-                    lanes::add(&weights, both, |i| [loss[i], score[i] * score[i]]);
+                    lanes::add(&weights, both, |i| [loss[i], slope[i] * slope[i]]);
                     for (work, lanes) in work.iter().zip(own.chunks_exact_mut(STATISTICS)) {
                         lanes::add(&weights, lanes, |i| {
                             let (r, w, u) = (work.r[i], work.w[i], work.u[i]);
@@ -181,8 +181,12 @@ impl Marginal for Mixture {
         top + self.ln_terms(z).map(|t| (t - top).exp()).sum::<f64>().ln()
     }
 
-    fn score(&self, z: f64) -> f64 {
-        self.responsibilities(z).iter().zip(&self.components).map(|(r, c)| r * c.score(z)).sum()
+    fn energy_slope(&self, z: f64) -> f64 {
+        self.responsibilities(z)
+            .iter()
+            .zip(&self.components)
+            .map(|(r, c)| r * c.energy_slope(z))
+            .sum()
     }
 
     fn cdf(&self, z: f64) -> f64 {
@@ -226,21 +230,23 @@ impl Marginal for Mixture {
     }
 
     fn parameters(&self) -> Vec<Parameter> {
-        let of = |name, held, f: fn(&StudentT) -> f64| Parameter {
+        let of = |name, fixed, f: fn(&StudentT) -> f64| Parameter {
             name,
             values: self.components.iter().map(f).collect(),
-            held,
+            fixed,
         };
-        let held_mu = self.components.iter().all(|c| c.hold_mu);
-        let held_beta = self.components.iter().all(|c| c.hold_beta);
+        let fixed_mu = self.components.iter().all(|c| c.fix_mu);
+        let fixed_beta = self.components.iter().all(|c| c.fix_beta);
         vec![
-            Parameter { name: "pi", values: self.weights.clone(), held: false },
-            of("mu", held_mu, StudentT::mu),
+            Parameter { name: "pi", values: self.weights.clone(), fixed: false },
+            of("mu", fixed_mu, StudentT::mu),
             of("theta", false, StudentT::theta),
-            of("beta", held_beta, StudentT::beta),
+            of("beta", fixed_beta, StudentT::beta),
         ]
     }
+}
 
+impl Learnable for Mixture {
     fn coordinates(&self) -> Vec<f64> {
         // ln(πₐ/π₁) for all but the first component, then the components' own.
         let mut out: Vec<f64> =
@@ -288,7 +294,7 @@ impl Marginal for Mixture {
         out
     }
 
-    fn mean_square_score(&self, sums: &[f64], weight: f64) -> f64 {
+    fn mean_square_slope(&self, sums: &[f64], weight: f64) -> f64 {
         sums[1] / weight
     }
 
@@ -302,24 +308,24 @@ impl Marginal for Mixture {
 
     fn mirrored(&self) -> Option<Self> {
         // Held locations may change places when the set of them is symmetric.
-        let held: Vec<f64> =
-            self.components.iter().filter(|c| c.hold_mu).map(StudentT::mu).collect();
-        let mut there: Vec<f64> = held.iter().map(|m| -m).collect();
+        let fixed: Vec<f64> =
+            self.components.iter().filter(|c| c.fix_mu).map(StudentT::mu).collect();
+        let mut there: Vec<f64> = fixed.iter().map(|m| -m).collect();
         there.sort_by(f64::total_cmp);
-        // Components are in order of μ, so the held ones are too; −0 equals 0.
-        let symmetric = held.iter().zip(&there).all(|(a, b)| a == b);
-        let mirror = |c: &StudentT| c.changed(-c.mu(), c.scale(), c.freedom());
+        // Components are in order of μ, so the fixed ones are too; −0 equals 0.
+        let symmetric = fixed.iter().zip(&there).all(|(a, b)| a == b);
+        let mirror = |c: &StudentT| c.changed(-c.mu(), c.scale(), c.degrees_of_freedom());
         symmetric.then(|| {
             let components = self.components.iter().map(mirror).collect();
             Mixture { weights: self.weights.clone(), components }.sorted()
         })
     }
 
-    fn fixes_norm(&self) -> bool {
-        self.components.iter().all(Marginal::fixes_norm)
+    fn absorbs_norm(&self) -> bool {
+        self.components.iter().all(Learnable::absorbs_norm)
     }
 
     fn at_bound(&self) -> Option<&'static str> {
-        self.components.iter().find_map(Marginal::at_bound)
+        self.components.iter().find_map(Learnable::at_bound)
     }
 }

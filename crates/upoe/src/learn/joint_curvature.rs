@@ -1,7 +1,6 @@
 //! The curvature of joint learning.
 
-use super::problem::remove;
-use crate::model::dot;
+use crate::linalg::{dot, remove};
 use faer::Mat;
 
 /// The Hessian of the likelihood in all directions at once, as if projections were
@@ -9,7 +8,7 @@ use faer::Mat;
 /// the loss to second order by ½ Σ hᵢ(εᵢⱼ² + ‖oᵢ‖²) with hᵢ = ⟨E″⟩, and −½ ln|WWᵀ| by
 /// Σ_{i<j} εᵢⱼεⱼᵢ − ½ Σ ‖oᵢ‖². So pairs (εᵢⱼ, εⱼᵢ) have the 2 × 2 blocks that Picard uses for
 /// J = D, and outside the directions the curvature is hᵢ − 1.
-pub struct Together {
+pub struct JointCurvature {
     /// The unit directions.
     pub directions: Vec<Vec<f64>>,
     /// An orthonormal basis of them.
@@ -18,8 +17,8 @@ pub struct Together {
     pub heights: Vec<f64>,
 }
 
-impl Together {
-    /// Applies the inverse to one tangent vector a direction.
+impl JointCurvature {
+    /// Applies the inverse to one tangent vector per direction.
     pub fn solve(&self, rows: &[&[f64]]) -> Vec<Vec<f64>> {
         let (n, h) = (rows.len(), &self.heights);
         let along = |i: usize, j: usize| dot(rows[i], &self.directions[j]);

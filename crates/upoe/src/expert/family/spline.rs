@@ -1,7 +1,7 @@
 //! Natural cubic splines on fixed knots, in a basis that suits a standard normal variable.
 
-use super::normal;
-use super::quadrature::legendre;
+use crate::expert::normal;
+use crate::expert::quadrature::legendre;
 use faer::{Mat, Side};
 use std::sync::OnceLock;
 
@@ -61,9 +61,9 @@ pub fn value(cells: &Cells, z: f64) -> f64 {
     a + v * (b + v * (c + v * d))
 }
 
-/// A spline's slope.
+/// A spline's derivative.
 #[inline(always)]
-pub fn slope(cells: &Cells, z: f64) -> f64 {
+pub fn derivative(cells: &Cells, z: f64) -> f64 {
     let (cell, v) = locate(z);
     let [_, b, c, d] = cells[cell];
     (b + v * (2.0 * c + v * (3.0 * d))) / SPACING

@@ -1,17 +1,17 @@
 //! A Gaussian tilted by a smooth function: the flexible marginal that (12) asks for.
 
-use super::quadrature::legendre;
+mod learning;
+
 use super::spline::{
-    CELLS, Cells, EDGE, FUNCTIONS, KNOTS, SPACING, basis, is_tail, knot, left, locate, slope, value,
+    CELLS, Cells, EDGE, FUNCTIONS, KNOTS, SPACING, basis, derivative, is_tail, knot, left, locate,
+    value,
 };
-use super::{Marginal, Parameter, Shape, lanes, normal};
 use crate::error::{Result, invalid};
-use crate::model::dot;
-use faer::linalg::solvers::{DenseSolveCore, Solve};
-use faer::{Mat, Side};
-use rand::{Rng, RngExt};
+use crate::expert::quadrature::legendre;
+use crate::expert::{Marginal, Parameter, Shape, normal};
+use crate::linalg::{HALF_LN_TAU, dot};
 use serde::{Deserialize, Serialize};
-use upoe_kernels::{Term, dispatch, exp};
+use upoe_kernels::{dispatch, exp};
 
 /// ln T(z) = ln N(z) + f(z) − ln Z, with f a natural cubic spline and a penalty on ∫ f″².
 ///
@@ -129,7 +129,7 @@ impl Tilt {
             #[inline(always)]
             || {
                 for (p, (z, _, values)) in p.iter_mut().zip(nodes) {
-                    *p = dot(&self.coefficients, values) - 0.5 * z * z - normal::HALF_LN_TAU;
+                    *p = dot(&self.coefficients, values) - 0.5 * z * z - HALF_LN_TAU;
                 }
                 let top = p.iter().copied().fold(in_tails, f64::max);
                 p.iter_mut().for_each(|p| *p = exp(*p - top));
@@ -211,31 +211,6 @@ impl Tilt {
         })
     }
 
-    /// The Hessian of loss + penalty at fixed projections: the covariance of the basis
-    /// functions under T, and the roughness.
-    fn hessian(&self) -> Mat<f64> {
-        let mut second = Mat::<f64>::zeros(FUNCTIONS, FUNCTIONS);
-        let lower = |j: usize| j..FUNCTIONS;
-        for (z, w, values) in &basis().nodes {
-            let p = w * self.ln_density(*z).exp();
-            for j in 0..FUNCTIONS {
-                lower(j).for_each(|i| second[(i, j)] += p * values[i] * values[j]);
-            }
-        }
-        for (Tail { moments: [t0, t1, t2], .. }, lines) in self.tails() {
-            for j in 0..FUNCTIONS {
-                for i in lower(j) {
-                    let ((ai, bi), (aj, bj)) = (lines[i], lines[j]);
-                    second[(i, j)] += ai * aj * t0 + (ai * bj + bi * aj) * t1 + bi * bj * t2;
-                }
-            }
-        }
-        Mat::from_fn(FUNCTIONS, FUNCTIONS, |i, j| {
-            let penalty = if i == j { self.roughness * basis().rough[i] + 1e-12 } else { 0.0 };
-            second[(i.max(j), i.min(j))] - self.mean[i] * self.mean[j] + penalty
-        })
-    }
-
     /// ⟨g⟩ under T, the tails cut where N has fallen by more than 1e-40.
     fn integrate(&self, g: impl Fn(f64) -> f64) -> f64 {
         let piece = |from: f64, width: f64| -> f64 {
@@ -252,42 +227,13 @@ impl Tilt {
     }
 }
 
-impl Term for Tilt {
-    fn n_sums(&self) -> usize {
-        1 + 4 * CELLS
-    }
-
-    fn block(&self, z: &[f64], weights: Option<&[f64]>, scores: &mut [f64], sums: &mut [f64]) {
-        for (i, (&z, score)) in z.iter().zip(scores.iter_mut()).enumerate() {
-            *score = z - slope(&self.spline, z);
-            let (cell, v) = locate(z);
-            let mut power = weights.map_or(1.0, |w| w[i]);
-            for m in &mut sums[1 + 4 * cell..5 + 4 * cell] {
-                *m += power;
-                power *= v;
-            }
-        }
-        let mut squares = [[0.0; 8]];
-        dispatch(
-            #[inline(always)]
-            || {
-                for (i, chunk) in scores.chunks(lanes::CHUNK).enumerate() {
-                    let (score, w) = (lanes::load(chunk), lanes::weights(weights, i, chunk.len()));
-                    lanes::add(&w, &mut squares, |k| [score[k] * score[k]]);
-                }
-            },
-        );
-        lanes::collect(&squares, sums);
-    }
-}
-
 impl Marginal for Tilt {
     fn ln_density(&self, z: f64) -> f64 {
-        self.tilt(z) - 0.5 * z * z - normal::HALF_LN_TAU
+        self.tilt(z) - 0.5 * z * z - HALF_LN_TAU
     }
 
-    fn score(&self, z: f64) -> f64 {
-        z - slope(&self.spline, z)
+    fn energy_slope(&self, z: f64) -> f64 {
+        z - derivative(&self.spline, z)
     }
 
     fn cdf(&self, z: f64) -> f64 {
@@ -298,10 +244,6 @@ impl Marginal for Tilt {
         let masses = self.masses();
         let cdf = |z| self.cdf_from(z, |cell| masses[..cell].iter().sum());
         normal::invert(p, cdf, |z| self.ln_density(z).exp())
-    }
-
-    fn sample<R: Rng + ?Sized>(&self, rng: &mut R) -> f64 {
-        self.quantile(rng.random_range(f64::EPSILON..1.0))
     }
 
     fn shape(&self) -> Shape {
@@ -319,98 +261,16 @@ impl Marginal for Tilt {
         let knots: Vec<f64> = (0..KNOTS).map(knot).collect();
         let values = knots.iter().map(|z| self.tilt(*z)).collect();
         vec![
-            Parameter { name: "knots", values: knots, held: true },
-            Parameter { name: "tilt", values, held: false },
+            Parameter { name: "knots", values: knots, fixed: true },
+            Parameter { name: "tilt", values, fixed: false },
         ]
-    }
-
-    fn coordinates(&self) -> Vec<f64> {
-        self.coefficients.to_vec()
-    }
-
-    fn at(&self, coordinates: &[f64]) -> Self {
-        Tilt::build(coordinates, self.roughness)
-    }
-
-    fn degrees_of_freedom(&self) -> f64 {
-        // tr[(C + R)⁻¹ C] = n − tr[(C + R)⁻¹ R].
-        let Ok(factor) = self.hessian().llt(Side::Lower) else { return FUNCTIONS as f64 };
-        let inverse = factor.inverse();
-        let lost = basis().rough.iter().enumerate().map(|(i, r)| inverse[(i, i)] * r);
-        FUNCTIONS as f64 - self.roughness * lost.sum::<f64>()
-    }
-
-    fn loss(&self, sums: &[f64], weight: f64) -> f64 {
-        let moments = &sums[1..];
-        let tilt: f64 = self.spline.iter().flatten().zip(moments).map(|(f, m)| f * m).sum();
-        let square: f64 = moments
-            .chunks_exact(4)
-            .enumerate()
-            .map(|(cell, m)| {
-                let left = left(cell);
-                left * left * m[0] + 2.0 * left * SPACING * m[1] + SPACING * SPACING * m[2]
-            })
-            .sum();
-        (0.5 * square - tilt) / weight + normal::HALF_LN_TAU + self.ln_z
-    }
-
-    fn penalty(&self) -> f64 {
-        let rough = self.coefficients.iter().zip(&basis().rough).map(|(c, r)| r * c * c);
-        0.5 * self.roughness * rough.sum::<f64>()
-    }
-
-    fn gradient(&self, sums: &[f64], weight: f64) -> Vec<f64> {
-        let basis = basis();
-        (0..FUNCTIONS)
-            .map(|k| {
-                let function = basis.functions[k].iter().flatten();
-                let data = function.zip(&sums[1..]).map(|(f, m)| f * m).sum::<f64>() / weight;
-                self.mean[k] - data + self.roughness * basis.rough[k] * self.coefficients[k]
-            })
-            .collect()
-    }
-
-    fn curvature(&self, _: &[f64], _: f64) -> Vec<f64> {
-        let rough = &basis().rough;
-        (0..FUNCTIONS).map(|k| (self.variance[k] + self.roughness * rough[k]).max(1e-6)).collect()
-    }
-
-    fn mean_square_score(&self, sums: &[f64], weight: f64) -> f64 {
-        sums[0] / weight
-    }
-
-    fn update(&self, sums: &[f64], weight: f64) -> Self {
-        let gradient = self.gradient(sums, weight);
-        let Ok(factor) = self.hessian().llt(Side::Lower) else { return self.clone() };
-        let step = factor.solve(Mat::from_fn(FUNCTIONS, 1, |i, _| gradient[i]));
-        let objective = |tilt: &Tilt| tilt.loss(sums, weight) + tilt.penalty();
-        let start = objective(self);
-        // The loss is convex in the coefficients: a short enough Newton step falls.
-        for halving in 0..30 {
-            let t = 0.5_f64.powi(halving);
-            let moved: [f64; FUNCTIONS] =
-                std::array::from_fn(|k| self.coefficients[k] - t * step[(k, 0)]);
-            let moved = Tilt::build(&moved, self.roughness);
-            if objective(&moved) <= start {
-                return moved;
-            }
-        }
-        self.clone()
-    }
-
-    fn mirrored(&self) -> Option<Self> {
-        let odd = |f: &Cells| (f[CELLS - 1][0] > 0.0) != (f[0][0] > 0.0);
-        let flip = |(c, f): (&f64, &Cells)| if odd(f) { -c } else { *c };
-        let mirrored: Vec<f64> =
-            self.coefficients.iter().zip(&basis().functions).map(flip).collect();
-        Some(Tilt::build(&mirrored, self.roughness))
     }
 }
 
 /// ln of Mills' ratio P(Z > g) / φ(g), by its continued fraction where both underflow.
 fn ln_mills(g: f64) -> f64 {
     if g < 5.0 {
-        return normal::upper(g).ln() + 0.5 * g * g + normal::HALF_LN_TAU;
+        return normal::upper(g).ln() + 0.5 * g * g + HALF_LN_TAU;
     }
     let mut value = g;
     for k in (1..60).rev() {

@@ -2,11 +2,12 @@
 
 use crate::error::Result;
 use crate::expert::Marginal;
-use crate::model::{LN_TAU, Model};
+use crate::linalg::LN_TAU;
+use crate::model::Model;
 use crate::rows::Rows;
 use rayon::prelude::*;
 
-/// Rows a block.
+/// Rows per block.
 const BLOCK: usize = 1024;
 
 impl Model {

@@ -1,0 +1,158 @@
+//! Figures that interfaces report, each computed in one place: means of ln p with their standard
+//! errors, tail probabilities, the price of parameters.
+
+use crate::density::Density;
+use crate::error::Result;
+use crate::model::Model;
+use crate::rows::Rows;
+use crate::whitening::Rest;
+use serde::{Deserialize, Serialize};
+
+/// A weighted mean and its standard error.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Mean {
+    /// Σ w x / Σ w.
+    pub mean: f64,
+    /// The standard error of the mean; NaN for a single row.
+    pub standard_error: f64,
+}
+
+/// The mean of one value per row, weighted as the rows are. Rows of weight 0 do not count, whatever
+/// their value.
+///
+/// The standard error takes rows as independent and weights as given:
+/// √(n / (n − 1) · Σ w² (x − mean)²) / Σ w, with n = (Σ w)² / Σ w² the effective number of rows. For
+/// equal weights it is the sample deviation over √N.
+///
+/// ```
+/// use upoe::{Rows, evaluate};
+/// let rows = Rows::new(&[0.0, 0.0, 0.0], 1)?.weighted(&[1.0, 1.0, 0.0])?;
+/// let ln_p = evaluate::mean(&[-1.0, -3.0, f64::NEG_INFINITY], &rows);
+/// assert_eq!((ln_p.mean, ln_p.standard_error), (-2.0, 1.0));
+/// # Ok::<(), upoe::Error>(())
+/// ```
+pub fn mean(values: &[f64], rows: &Rows) -> Mean {
+    let weighted = || values.iter().enumerate().map(|(i, x)| (rows.weight(i), x));
+    let counted = || weighted().filter(|(w, _)| *w > 0.0);
+    let total: f64 = counted().map(|(w, _)| w).sum();
+    let mean = counted().map(|(w, x)| w * x).sum::<f64>() / total;
+    let square: f64 = counted().map(|(w, x)| (w * (x - mean)).powi(2)).sum();
+    let effective = total * total / counted().map(|(w, _)| w * w).sum::<f64>();
+    let correction = effective / (effective - 1.0);
+    Mean { mean, standard_error: (correction * square).sqrt() / total }
+}
+
+/// Mean ln p in nats per row; `None` where there are no such rows, or it is not finite.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Likelihood {
+    /// Over the training rows.
+    pub train: Option<f64>,
+    /// Over the held-out rows.
+    pub holdout: Option<f64>,
+    /// The standard error of that.
+    pub holdout_standard_error: Option<f64>,
+}
+
+/// How well a model describes the rows it was trained on, and held-out ones.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Evaluation {
+    /// Rows it was trained on.
+    pub rows: usize,
+    /// Their total weight.
+    pub weight: f64,
+    /// Held-out rows.
+    pub holdout_rows: usize,
+    /// Mean ln p in sphered space.
+    pub log_likelihood: Likelihood,
+    /// Mean ln p over the data's own columns.
+    pub log_density: Likelihood,
+}
+
+impl Evaluation {
+    /// Scores the training rows and, where there are any, the held-out ones.
+    pub fn of(model: &Model, rows: &Rows, holdout: Option<&Rows>) -> Result<Self> {
+        let (sphered, density) = means(model, rows)?;
+        let held = holdout.map(|rows| means(model, rows)).transpose()?;
+        Ok(Evaluation {
+            rows: rows.len(),
+            weight: (0..rows.len()).map(|i| rows.weight(i)).sum(),
+            holdout_rows: holdout.map_or(0, Rows::len),
+            log_likelihood: Likelihood::of(sphered, held.map(|(sphered, _)| sphered)),
+            log_density: Likelihood::of(density, held.map(|(_, density)| density)),
+        })
+    }
+}
+
+impl Likelihood {
+    fn of(train: Mean, holdout: Option<Mean>) -> Self {
+        let finite = |x: f64| x.is_finite().then_some(x);
+        Likelihood {
+            train: finite(train.mean),
+            holdout: holdout.and_then(|h| finite(h.mean)),
+            holdout_standard_error: holdout.and_then(|h| finite(h.standard_error)),
+        }
+    }
+}
+
+/// Mean ln p in sphered space and over the columns.
+fn means(model: &Model, rows: &Rows) -> Result<(Mean, Mean)> {
+    let sphered = mean(&model.score_sphered(rows)?, rows);
+    let density = match model.whitening().rest() {
+        Rest::Nothing => Mean { mean: sphered.mean + model.whitening().ln_det(), ..sphered },
+        Rest::Degenerate | Rest::Noise { .. } => mean(&model.score(rows)?, rows),
+    };
+    Ok((sphered, density))
+}
+
+/// Tail probabilities under a density, estimated from rows drawn from it.
+#[derive(Clone, Debug)]
+pub struct Tail {
+    /// ln p of the drawn rows, rising.
+    drawn: Vec<f64>,
+}
+
+impl Tail {
+    /// Draws `samples` rows and scores them. `watch` sees how many are done after every block and
+    /// may stop it, which gives `None`.
+    pub fn draw(
+        density: &dyn Density,
+        samples: usize,
+        seed: u64,
+        watch: &mut dyn FnMut(usize) -> bool,
+    ) -> Result<Option<Self>> {
+        const BLOCK: usize = 64 * Model::SAMPLE_BLOCK;
+        let mut drawn = Vec::with_capacity(samples);
+        for start in (0..samples).step_by(BLOCK) {
+            let rows = density.sample_range(start..(start + BLOCK).min(samples), seed);
+            drawn.extend(density.score(&Rows::new(&rows, density.columns())?)?);
+            if !watch(drawn.len()) {
+                return Ok(None);
+            }
+        }
+        Ok(Some(Tail::of_scores(drawn)))
+    }
+
+    /// From ln p of rows that were drawn from the density.
+    pub fn of_scores(mut drawn: Vec<f64>) -> Self {
+        drawn.sort_unstable_by(f64::total_cmp);
+        Tail { drawn }
+    }
+
+    /// The probability of a row that is no more probable than one with this ln p: (k + 1) / (n + 1),
+    /// where k of n drawn rows are no more probable. It is a valid p-value, ties included.
+    pub fn at(&self, ln_p: f64) -> f64 {
+        let below = self.drawn.partition_point(|drawn| *drawn <= ln_p);
+        (below + 1) as f64 / (self.drawn.len() + 1) as f64
+    }
+
+    /// ln p of the drawn rows, rising.
+    pub fn scores(&self) -> &[f64] {
+        &self.drawn
+    }
+}
+
+/// The price of parameters by the Bayesian information criterion, in nats per row: ½ ln N for each
+/// parameter that the data determine, over N = Σ weights.
+pub fn bic_price(parameters: f64, weight: f64) -> f64 {
+    0.5 * parameters * weight.max(2.0).ln() / weight
+}

@@ -1,0 +1,10 @@
+//! The families of experts.
+
+mod mixture;
+mod spline;
+mod student_t;
+mod tilt;
+
+pub use mixture::Mixture;
+pub use student_t::{PaperGradient, StudentT};
+pub use tilt::Tilt;

@@ -1,0 +1,250 @@
+//! From rows to a fitted model.
+
+use crate::engine::{Candidate, Engine, Memory};
+use crate::error::{Error, Result, invalid};
+use crate::expert::Learnable;
+use crate::learn::{
+    Event, Fit, Observer, Precision, Session, Settings, State, learn, notices, sample,
+};
+use crate::linalg::pseudo_inverse;
+use crate::model::Model;
+use crate::rows::Rows;
+use crate::whitening::Whitening;
+
+/// Rows of less than this share of the largest weight do not count, however far away they are.
+const LIGHT: f64 = 1e-100;
+
+/// Up to this many rows are learned from in their canonical form; sorting more would cost.
+const CANONICAL: usize = 10_000;
+
+/// Fits a model to rows.
+///
+/// ```
+/// use upoe::{Rows, Settings, fit};
+/// // Two groups along the first column.
+/// let values: Vec<f64> = (0..400)
+///     .flat_map(|i| {
+///         let t = f64::from(i);
+///         [if i % 2 == 0 { -3.0 } else { 3.0 } + (1.7 * t).sin(), (2.3 * t).cos() + (0.9 * t).sin()]
+///     })
+///     .collect();
+/// let rows = Rows::new(&values, 2)?;
+/// let fitted = fit(&rows, &Settings::default())?;
+/// assert!(fitted.state.experts[0].gain > 0.5);
+/// let ln_p = fitted.model.score(&rows)?;
+/// assert_eq!(ln_p.len(), 400);
+/// # Ok::<(), upoe::Error>(())
+/// ```
+pub fn fit(rows: &Rows, settings: &Settings) -> Result<Fit> {
+    Fitter::new(settings.clone()).fit(rows)
+}
+
+/// A fit with all its options: settings, held-out rows, a state to go on from, an observer.
+///
+/// ```
+/// use upoe::{Event, Fitter, Rows, Settings};
+/// # let values: Vec<f64> = (0..120).map(|i| f64::from(i * i % 17) + (0.7 * f64::from(i)).sin()).collect();
+/// # let (train, held) = values.split_at(90);
+/// let (train, held) = (Rows::new(train, 3)?, Rows::new(held, 3)?);
+/// let mut passes = 0;
+/// let fitted = Fitter::new(Settings::default())
+///     .holdout(held)
+///     .observe(|event| {
+///         passes += usize::from(matches!(event, Event::Pass { .. }));
+///         true // go on
+///     })
+///     .fit(&train)?;
+/// assert!(fitted.state.path[0].holdout.is_some() && passes > 0);
+/// # Ok::<(), upoe::Error>(())
+/// ```
+pub struct Fitter<'a> {
+    settings: Settings,
+    holdout: Option<Rows<'a>>,
+    state: State,
+    observer: Box<Observer<'a>>,
+}
+
+impl<'a> Fitter<'a> {
+    /// A fit with these settings.
+    pub fn new(settings: Settings) -> Self {
+        Fitter { settings, holdout: None, state: State::default(), observer: Box::new(|_| true) }
+    }
+
+    /// Rows that are not learned from: the path reports their likelihood, and a stop rule can use
+    /// it.
+    pub fn holdout(self, rows: Rows<'a>) -> Self {
+        Fitter { holdout: Some(rows), ..self }
+    }
+
+    /// Goes on from a state, with the same bits as without a break.
+    pub fn resume(self, state: State) -> Self {
+        Fitter { state, ..self }
+    }
+
+    /// Shows every pass and every expert to an observer. When it returns false, the fit stops and
+    /// keeps what is learned.
+    pub fn observe(self, observer: impl FnMut(&Event) -> bool + Send + 'a) -> Self {
+        Fitter { observer: Box::new(observer), ..self }
+    }
+
+    /// Fits a model to rows in memory.
+    pub fn fit(self, rows: &Rows) -> Result<Fit> {
+        self.settings.check()?;
+        self.settings.check_holdout(self.holdout.is_some())?;
+        in_pool(self.settings.threads, || self.fit_counted(rows))
+    }
+
+    /// Fits a model to the sphered rows of an engine. `whitening` is how they were sphered;
+    /// `holdout` has the held-out rows under the same sphering.
+    pub fn fit_engine(
+        self,
+        whitening: Whitening,
+        train: &dyn Engine,
+        holdout: Option<&dyn Engine>,
+    ) -> Result<Fit> {
+        self.settings.check()?;
+        self.settings.check_holdout(holdout.is_some())?;
+        if self.holdout.is_some() {
+            return invalid("holdout", "rows", "give held-out rows as an engine, sphered");
+        }
+        in_pool(self.settings.threads, || self.learn(whitening, train, holdout))
+    }
+
+    /// Leaves out rows whose weight does not count.
+    fn fit_counted(self, rows: &Rows) -> Result<Fit> {
+        let weights = rows.weights().unwrap_or_default();
+        let heaviest = weights.iter().copied().fold(0.0, f64::max);
+        let counts = |i: &usize| weights[*i] > LIGHT * heaviest;
+        let chosen: Vec<usize> = (0..weights.len()).filter(counts).collect();
+        if chosen.is_empty() || chosen.len() == rows.len() {
+            return self.fit_canonical(rows);
+        }
+        rows.check()?;
+        let (values, weights) = rows.pick(&chosen);
+        self.fit_canonical(&view(&values, rows.columns(), weights.as_deref())?)
+    }
+
+    /// Puts few rows in an order of their own, so that neither their order in the file nor how
+    /// often they are repeated matters.
+    fn fit_canonical(self, rows: &Rows) -> Result<Fit> {
+        if rows.len() > CANONICAL {
+            return self.fit_sphered(rows);
+        }
+        rows.check()?;
+        let (values, weights) = rows.canonical();
+        if values.len() < 2 * rows.columns() {
+            // Too few rows, or all alike: errors speak of the rows as they are.
+            return self.fit_sphered(rows);
+        }
+        self.fit_sphered(&view(&values, rows.columns(), weights.as_deref())?)
+    }
+
+    /// Spheres the rows into engines in memory.
+    fn fit_sphered(self, rows: &Rows) -> Result<Fit> {
+        let whitening = Whitening::fit(rows, self.settings.dims)?;
+        if whitening.columns() > 256 {
+            upoe_kernels::release_memory();
+        }
+        match self.settings.precision {
+            Precision::F64 => self.fit_stored::<f64>(whitening, rows),
+            Precision::F32 => self.fit_stored::<f32>(whitening, rows),
+        }
+    }
+
+    fn fit_stored<T: upoe_kernels::Real>(
+        mut self,
+        whitening: Whitening,
+        rows: &Rows,
+    ) -> Result<Fit> {
+        let dims = whitening.dims();
+        let weights = |rows: &Rows| rows.weights().map(<[f64]>::to_vec);
+        let train = Memory::<T>::new(whitening.sphere_as(rows), dims, weights(rows))?;
+        let holdout = match self.holdout.take() {
+            Some(held) => {
+                held.check()?;
+                whitening.check_columns(held.columns())?;
+                Some(Memory::<T>::held_out(whitening.sphere_as(&held), dims, weights(&held))?)
+            }
+            None => None,
+        };
+        self.learn(whitening, &train, holdout.as_ref().map(|h| h as &dyn Engine))
+    }
+
+    /// Learns experts from the engine's sums and puts the model together.
+    fn learn(
+        self,
+        whitening: Whitening,
+        train: &dyn Engine,
+        holdout: Option<&dyn Engine>,
+    ) -> Result<Fit> {
+        let Fitter { settings, mut state, observer, .. } = self;
+        for engine in [Some(train), holdout].into_iter().flatten() {
+            let (what, expected) = ("dimensions of an engine's rows", whitening.dims());
+            if engine.dims() != expected {
+                return Err(Error::Shape { what, expected, got: engine.dims() });
+            }
+        }
+        check_state(&state, whitening.dims())?;
+        let sample = sample(train, settings.seed)?;
+        let sample = sample.as_deref();
+        let mut session = Session { train, sample, holdout, settings: &settings, observer };
+        let stop = learn(&mut session, &mut state)?;
+        state.reserve.clear();
+        canonical(&mut state, &whitening);
+        let notices = notices(&whitening, &state, train, &settings);
+        let (directions, experts) =
+            state.candidates().into_iter().map(|c| (c.direction, c.expert)).unzip();
+        Ok(Fit { model: Model::new(whitening, directions, experts)?, state, stop, notices })
+    }
+}
+
+fn view<'a>(values: &'a [f64], columns: usize, weights: Option<&'a [f64]>) -> Result<Rows<'a>> {
+    let rows = Rows::new(values, columns)?;
+    weights.map_or(Ok(rows), |weights| rows.weighted(weights))
+}
+
+/// Runs on a pool of so many threads; `None` is the current pool.
+fn in_pool<T: Send>(threads: Option<usize>, work: impl FnOnce() -> Result<T> + Send) -> Result<T> {
+    let Some(threads) = threads else { return work() };
+    // More threads than cores only get in each other's way.
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    match rayon::ThreadPoolBuilder::new().num_threads(threads.min(cores.max(16))).build() {
+        Ok(pool) => pool.install(work),
+        Err(_) => invalid("threads", threads, "the system could not start that many"),
+    }
+}
+
+/// Refuses a state that does not fit sphered rows of so many dimensions.
+fn check_state(state: &State, dims: usize) -> Result<()> {
+    let known = state.experts.iter().chain(&state.reserve);
+    if let Some(got) = known.map(|e| e.direction().len()).find(|length| *length != dims) {
+        return Err(Error::Shape { what: "entries of a learned direction", expected: dims, got });
+    }
+    pseudo_inverse(&state.directions(), dims)?;
+    let (expected, got) = (state.experts.len() + 1, state.path.len());
+    if got != expected && !(got == 0 && expected == 1) {
+        return Err(Error::Shape { what: "points on the path of a state", expected, got });
+    }
+    Ok(())
+}
+
+/// Writes a model in one way: the largest entry of every filter, in units of its column's deviation,
+/// is positive, where the fixed parameters allow it.
+fn canonical(state: &mut State, whitening: &Whitening) {
+    for learned in &mut state.experts {
+        let Candidate { direction, expert } = &mut learned.candidate;
+        let filter = |i: usize| -> f64 {
+            direction.iter().enumerate().map(|(k, w)| w * whitening.matrix()[(k, i)]).sum()
+        };
+        // The filter times the deviations: what a typical change of the column does.
+        let largest = (0..whitening.columns())
+            .map(|i| filter(i) * whitening.deviations()[i])
+            .fold(0.0_f64, |a, b| if b.abs() > a.abs() * (1.0 + 1e-9) { b } else { a });
+        if largest < 0.0
+            && let Some(mirrored) = expert.mirrored()
+        {
+            *expert = mirrored;
+            direction.iter_mut().for_each(|w| *w = -*w);
+        }
+    }
+}

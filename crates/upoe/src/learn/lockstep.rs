@@ -1,0 +1,113 @@
+//! Many starts that walk downhill in lock-step: each pass over the rows serves all of them.
+
+use super::Step;
+use super::descent::Descent;
+use super::objective::Objective;
+use super::session::Halt;
+use crate::engine::Candidate;
+use crate::expert::{Expert, Learnable};
+use crate::linalg::dot;
+
+/// One start: some free directions with their experts, on their way down.
+///
+/// A point holds for each expert its unit direction, the logarithm of its norm where that is
+/// free, and the expert's coordinates.
+pub struct Start {
+    templates: Vec<Expert>,
+    descent: Descent,
+}
+
+impl Start {
+    /// The value at the best point so far.
+    pub fn value(&self) -> f64 {
+        self.descent.value()
+    }
+
+    /// Steps taken.
+    pub fn iterations(&self) -> usize {
+        self.descent.iterations()
+    }
+
+    /// Whether it ended at its tolerance, or at what rounding allows.
+    pub fn converged(&self) -> bool {
+        self.descent.ending().is_some()
+    }
+
+    /// Goes on to a smaller tolerance.
+    pub fn tighten(&mut self, tolerance: f64) {
+        self.descent.tighten(tolerance);
+    }
+
+    /// The largest entry of the gradient.
+    pub fn steepness(&self) -> f64 {
+        self.descent.steepness()
+    }
+
+    #[cfg(test)]
+    pub fn ask(&self) -> &[f64] {
+        self.descent.ask()
+    }
+
+    #[cfg(test)]
+    pub fn templates(&self) -> &[Expert] {
+        &self.templates
+    }
+}
+
+impl Objective<'_> {
+    /// A start at the given directions and experts.
+    pub fn start(&self, from: Vec<Candidate>, tolerance: f64) -> Start {
+        let mut point = Vec::new();
+        for Candidate { direction, expert } in &from {
+            let norm = dot(direction, direction).sqrt();
+            point.extend(direction.iter().map(|w| w / norm));
+            if self.norm_is_free(expert) {
+                point.push(norm.ln());
+            }
+            point.extend(expert.coordinates());
+        }
+        let templates: Vec<Expert> = from.into_iter().map(|c| c.expert).collect();
+        let spheres = self.slots(&templates).into_iter().map(|s| s.direction).collect();
+        let descent = Descent::new(point, spheres, tolerance, self.engine().rounding());
+        Start { descent, templates }
+    }
+
+    /// Directions and experts where a start stands.
+    pub fn answer(&self, start: &Start) -> Vec<Candidate> {
+        self.candidates(&start.templates, start.descent.point())
+    }
+
+    /// Walks all starts in lock-step for at most `iterations` steps each, or until they end.
+    /// `watch` sees the best value after every pass and may stop the walk.
+    pub fn walk(
+        &self,
+        starts: &mut [Start],
+        iterations: usize,
+        watch: &mut dyn FnMut(f64) -> bool,
+    ) -> Step<()> {
+        let limits: Vec<usize> = starts.iter().map(|s| s.iterations() + iterations).collect();
+        loop {
+            let mut active: Vec<&mut Start> = starts
+                .iter_mut()
+                .zip(&limits)
+                .filter(|(s, limit)| s.descent.ending().is_none() && s.iterations() < **limit)
+                .map(|(s, _)| s)
+                .collect();
+            if active.is_empty() {
+                return Ok(());
+            }
+            let asked: Vec<Vec<Candidate>> =
+                active.iter().map(|s| self.candidates(&s.templates, s.descent.ask())).collect();
+            let found = self.evaluate(&asked)?;
+            for (start, (candidates, evaluation)) in active.iter_mut().zip(asked.iter().zip(found))
+            {
+                let curvature = self.curvature(&start.templates, candidates, &evaluation);
+                start.descent.tell(evaluation.value, evaluation.gradient, curvature);
+            }
+            let best = starts.iter().map(Start::value).fold(f64::INFINITY, f64::min);
+            if !watch(best) {
+                return Err(Halt::Interrupted);
+            }
+        }
+    }
+}

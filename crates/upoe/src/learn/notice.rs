@@ -1,0 +1,126 @@
+//! What a user should know about a fit.
+
+use super::choices::Stop;
+use super::null;
+use super::outcome::State;
+use super::settings::Settings;
+use crate::engine::Engine;
+use crate::expert::Learnable;
+use crate::whitening::{Rest, Whitening};
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// Something a user should know about a fit.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", tag = "notice")]
+#[non_exhaustive]
+pub enum Notice {
+    /// The data have variance in fewer dimensions than columns; the density lives there.
+    Degenerate {
+        /// Dimensions with variance.
+        rank: usize,
+        /// Columns of the data.
+        columns: usize,
+        /// Columns that do not vary at all.
+        constant: Vec<usize>,
+    },
+    /// An expert ended at a bound that keeps the likelihood finite.
+    Bound {
+        /// Which expert, from 0.
+        expert: usize,
+        /// Which bound.
+        bound: String,
+    },
+    /// An expert's descent ran out of iterations.
+    Iterations {
+        /// Which expert, from 0.
+        expert: usize,
+    },
+    /// The null rule was asked beyond its simulated table.
+    Extrapolated {
+        /// Rows over free dimensions.
+        rows_per_dimension: f64,
+        /// Free dimensions.
+        dimensions: usize,
+    },
+}
+
+impl fmt::Display for Notice {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        match self {
+            Notice::Degenerate { rank, columns, constant } => {
+                write!(f, "the data vary in {rank} of {columns} dimensions")?;
+                if !constant.is_empty() {
+                    write!(f, " ({} constant column(s))", constant.len())?;
+                }
+                write!(
+                    f,
+                    ": the density is over that subspace, and rows outside it get ln p = −inf"
+                )
+            }
+            Notice::Bound { expert, bound } => write!(
+                f,
+                "expert {} ended at the {bound} allowed: many equal values, a few rows in a line, or outliers so far off that they set the scale of their column; look at these rows before trusting its gain",
+                expert + 1
+            ),
+            Notice::Iterations { expert } => {
+                write!(
+                    f,
+                    "expert {} ran out of iterations before it converged: raise the limit",
+                    expert + 1
+                )
+            }
+            Notice::Extrapolated { rows_per_dimension, dimensions }
+                if *rows_per_dimension < null::FEWEST =>
+            {
+                write!(
+                    f,
+                    "{rows_per_dimension:.1} rows per dimension in {dimensions} dimensions are too few: structure and noise look the same, and the null rule keeps no expert; keep fewer dimensions"
+                )
+            }
+            Notice::Extrapolated { rows_per_dimension, dimensions } => write!(
+                f,
+                "{rows_per_dimension:.1} rows per dimension in {dimensions} dimensions lie outside the simulated table of the null rule: p-values continue its trend"
+            ),
+        }
+    }
+}
+
+/// What a user should know about a fit that ended so.
+pub(crate) fn notices(
+    whitening: &Whitening,
+    state: &State,
+    train: &dyn Engine,
+    settings: &Settings,
+) -> Vec<Notice> {
+    let mut notices = Vec::new();
+    if whitening.rest() == Rest::Degenerate {
+        let constant =
+            (0..whitening.columns()).filter(|&i| whitening.deviations()[i] == 0.0).collect();
+        let (rank, columns) = (whitening.rank(), whitening.columns());
+        notices.push(Notice::Degenerate { rank, columns, constant });
+    }
+    for (expert, learned) in state.experts.iter().enumerate() {
+        if let Some(bound) = learned.expert().at_bound() {
+            notices.push(Notice::Bound { expert, bound: bound.to_string() });
+        }
+        if !learned.converged {
+            notices.push(Notice::Iterations { expert });
+        }
+    }
+    // The first test faces the most dimensions; the one that ended the fit counts too.
+    if settings.stop_rule() == Stop::Null {
+        let weight = train.weight();
+        let judged = (0..=state.experts.len()).map(|j| train.dims() - j).filter(|d| *d > 0);
+        let beyond = |dims: &usize| {
+            let families = settings.families.iter();
+            let known = families.filter_map(|f| settings.templates(f, weight).ok()?.pop());
+            known.into_iter().any(|expert| !null::covers(&expert, weight, *dims))
+        };
+        if let Some(dimensions) = judged.into_iter().find(beyond) {
+            let rows_per_dimension = weight / dimensions as f64;
+            notices.push(Notice::Extrapolated { rows_per_dimension, dimensions });
+        }
+    }
+    notices
+}

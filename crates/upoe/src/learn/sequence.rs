@@ -1,0 +1,82 @@
+//! Adding experts one at a time, by pursuit or sequentially, until a rule says stop.
+
+use super::choices::{Learner, ParallelStart, Recipe};
+use super::lockstep::Start;
+use super::objective::{Geometry, Objective};
+use super::outcome::{Learned, State, StopReason};
+use super::search::{choose, found, search};
+use super::session::{Halt, Session, Step};
+use super::stop::{Verdict, judge};
+use super::{paper_recipe, parallel, path};
+
+/// Adds experts to those learned already; says why it stopped.
+pub fn learn(session: &mut Session, state: &mut State) -> Step<StopReason> {
+    let settings = session.settings;
+    let dims = session.train.dims();
+    let grows = settings.learner == Learner::Parallel { start: ParallelStart::Grow };
+    loop {
+        let j = state.experts.len();
+        if settings.experts.is_some_and(|most| j >= most) {
+            return Ok(StopReason::Experts);
+        }
+        if j >= dims {
+            return Ok(StopReason::Dimensions);
+        }
+        let fresh = state.reserve.is_empty();
+        let found = next(session, state)?;
+        let p_value = match judge(session, state, &found)? {
+            Verdict::Keep { p_value } => p_value,
+            Verdict::Stop(reason) if fresh => return Ok(reason),
+            // The reserve candidates failed; search once more with fresh starts.
+            Verdict::Stop(_) => {
+                state.reserve.clear();
+                continue;
+            }
+        };
+        state.experts.push(Learned { p_value, ..found });
+        if grows {
+            let refined = parallel::refine(session, state);
+            state.path.extend(path::path(session, state)?.pop());
+            // Along the path of models that were learned together.
+            state.experts[j].gain = state.path[j + 1].train - state.path[j].train;
+            refined?;
+        } else {
+            path::extend(session, state)?;
+        }
+        if !session.learned(state) {
+            return Err(Halt::Interrupted);
+        }
+    }
+}
+
+/// The next expert of the learner in force.
+fn next(session: &mut Session, state: &mut State) -> Step<Learned> {
+    let settings = session.settings;
+    let frozen = state.directions();
+    let pursues = matches!(
+        settings.learner,
+        Learner::Pursuit | Learner::Parallel { start: ParallelStart::Pursuit }
+    );
+    if settings.recipe == Recipe::Paper {
+        let geometry = if pursues { Geometry::Orthonormal } else { Geometry::Oblique };
+        return paper_recipe::next(session, state, &frozen, geometry);
+    }
+    let mut reserve = std::mem::take(&mut state.reserve);
+    let families = search(session, state, &frozen, &mut reserve);
+    state.reserve = reserve;
+    let (families, train, j) = (families?, session.train, frozen.len());
+    if pursues || frozen.is_empty() {
+        return choose(families, train.weight());
+    }
+    // Sequential: from the orthogonal answers on, with the direction free. The loss can only fall.
+    let objective = Objective::new(train, &frozen, Geometry::Oblique);
+    let mut freed = Vec::new();
+    for family in families {
+        let from = |f: Learned| objective.start(vec![f.candidate], settings.tol);
+        let mut starts: Vec<Start> = family.into_iter().map(from).collect();
+        objective.walk(&mut starts, settings.max_iter, &mut |q| session.pass(state, j, q))?;
+        starts.sort_by(|a, b| a.value().total_cmp(&b.value()));
+        freed.push(starts.iter().map(|s| found(&objective, s)).collect());
+    }
+    choose(freed, train.weight())
+}

@@ -1,0 +1,71 @@
+//! What learners work with: engines, settings, an observer.
+
+use super::outcome::State;
+use super::settings::Settings;
+use crate::engine::Engine;
+use crate::error::Error;
+
+/// What an observer sees.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum Event<'a> {
+    /// A pass over the rows is done.
+    Pass {
+        /// Which expert is being learned, from 0.
+        expert: usize,
+        /// The best gain so far, less penalties: of the new expert, or of all experts over the
+        /// Gaussian when they are learned together.
+        gain: f64,
+        /// What is learned already, where learning together does not change it.
+        state: &'a State,
+    },
+    /// An expert is learned, or all of them at once.
+    Learned(&'a State),
+}
+
+/// Sees every pass and every expert. Returning false stops the fit, which keeps what is learned.
+pub type Observer<'a> = dyn FnMut(&Event) -> bool + Send + 'a;
+
+/// Why a step of learning ended before its end.
+#[derive(Debug)]
+pub enum Halt {
+    /// The observer stopped it.
+    Interrupted,
+    /// An engine or a check failed.
+    Failed(Error),
+}
+
+impl From<Error> for Halt {
+    fn from(error: Error) -> Self {
+        Halt::Failed(error)
+    }
+}
+
+/// A result of a step of learning.
+pub type Step<T> = std::result::Result<T, Halt>;
+
+/// What learners work with.
+pub struct Session<'a> {
+    /// The training rows.
+    pub train: &'a dyn Engine,
+    /// Some of the training rows, where they are many.
+    pub sample: Option<&'a dyn Engine>,
+    /// The held-out rows, where there are any.
+    pub holdout: Option<&'a dyn Engine>,
+    /// What the fit is asked to do.
+    pub settings: &'a Settings,
+    /// Who watches.
+    pub observer: Box<Observer<'a>>,
+}
+
+impl Session<'_> {
+    /// Reports a pass that ended at this value of the objective; false when the observer stops it.
+    pub fn pass(&mut self, state: &State, expert: usize, value: f64) -> bool {
+        (self.observer)(&Event::Pass { expert, gain: -value, state })
+    }
+
+    /// Reports a learned expert; false when the observer stops it.
+    pub fn learned(&mut self, state: &State) -> bool {
+        (self.observer)(&Event::Learned(state))
+    }
+}

@@ -1,0 +1,108 @@
+//! Linear algebra shared by all other modules.
+
+use crate::error::{Error, Result};
+use faer::{Mat, Side};
+
+/// ln 2π.
+pub(crate) const LN_TAU: f64 = 1.837_877_066_409_345_5;
+
+/// ½ ln 2π.
+pub(crate) const HALF_LN_TAU: f64 = 0.5 * LN_TAU;
+
+/// aᵀb.
+pub(crate) fn dot(a: &[f64], b: &[f64]) -> f64 {
+    // Eight sums side by side: one alone would wait for each addition to end.
+    let (a8, a) = a.as_chunks::<8>();
+    let (b8, b) = b.as_chunks::<8>();
+    let mut sums = [0.0; 8];
+    for (a, b) in a8.iter().zip(b8) {
+        for ((sum, a), b) in sums.iter_mut().zip(a).zip(b) {
+            *sum += a * b;
+        }
+    }
+    let rest: f64 = a.iter().zip(b).map(|(a, b)| a * b).sum();
+    sums.iter().sum::<f64>() + rest
+}
+
+/// The vector at unit length.
+pub(crate) fn unit(w: &[f64]) -> Vec<f64> {
+    let norm = dot(w, w).sqrt();
+    w.iter().map(|x| x / norm).collect()
+}
+
+/// Removes the components along an orthonormal basis (19).
+pub(crate) fn remove(span: &[Vec<f64>], w: &mut [f64]) {
+    for v in span {
+        let along = dot(v, w);
+        w.iter_mut().zip(v).for_each(|(w, v)| *w -= along * v);
+    }
+}
+
+/// An orthonormal basis of some independent directions, by Gram–Schmidt twice over.
+pub(crate) fn orthonormal(directions: &[Vec<f64>]) -> Vec<Vec<f64>> {
+    let mut span: Vec<Vec<f64>> = Vec::with_capacity(directions.len());
+    for w in directions {
+        let mut w = w.clone();
+        remove(&span, &mut w);
+        remove(&span, &mut w);
+        let norm = dot(&w, &w).sqrt();
+        w.iter_mut().for_each(|x| *x /= norm);
+        span.push(w);
+    }
+    span
+}
+
+/// Eigenvalues, in falling order, and eigenvectors as columns.
+pub(crate) type Spectrum = (Vec<f64>, Mat<f64>);
+
+/// Eigenvalues, in falling order.
+pub(crate) fn eigenvalues(symmetric: &Mat<f64>) -> Result<Vec<f64>> {
+    let mut values = symmetric
+        .self_adjoint_eigenvalues(Side::Lower)
+        .map_err(|_| Error::NoConvergence { what: "eigendecomposition" })?;
+    values.reverse();
+    Ok(values)
+}
+
+/// Eigenvalues, in falling order, and their vectors.
+pub(crate) fn eigen(symmetric: &Mat<f64>) -> Result<Spectrum> {
+    let found = symmetric
+        .self_adjoint_eigen(Side::Lower)
+        .map_err(|_| Error::NoConvergence { what: "eigendecomposition" })?;
+    let n = symmetric.nrows();
+    let values = (0..n).map(|k| found.S()[n - 1 - k]).collect();
+    let vectors = Mat::from_fn(n, n, |i, k| found.U()[(i, n - 1 - k)]);
+    Ok((values, vectors))
+}
+
+/// W# and ½ ln|WWᵀ| from the eigenvectors of WWᵀ, or the rank where it is not full.
+pub(crate) fn pseudo_inverse(directions: &[Vec<f64>], d: usize) -> Result<(Mat<f64>, f64)> {
+    let j = directions.len();
+    if j > d {
+        return Err(Error::DependentDirections { directions: j, rank: d });
+    }
+    let norms: Vec<f64> = directions.iter().map(|w| dot(w, w).sqrt()).collect();
+    if j == 0 {
+        return Ok((Mat::zeros(d, 0), 0.0));
+    }
+    // On unit directions, so that rank does not depend on the norms.
+    let cosines =
+        Mat::from_fn(j, j, |a, b| dot(&directions[a], &directions[b]) / norms[a] / norms[b]);
+    let evd = cosines
+        .self_adjoint_eigen(Side::Lower)
+        .map_err(|_| Error::DependentDirections { directions: j, rank: 0 })?;
+    let values: Vec<f64> = (0..j).map(|k| evd.S()[k]).collect();
+    let rank = values.iter().filter(|v| **v > 1e-12 * j as f64).count();
+    if rank < j || norms.iter().any(|n| !(*n > 0.0 && n.is_finite())) {
+        return Err(Error::DependentDirections { directions: j, rank });
+    }
+    let inverse = Mat::from_fn(j, j, |a, b| {
+        (0..j).map(|k| evd.U()[(a, k)] * evd.U()[(b, k)] / values[k]).sum::<f64>()
+            / norms[a]
+            / norms[b]
+    });
+    let transposed = Mat::from_fn(d, j, |i, a| directions[a][i]);
+    let half_ln_gram = norms.iter().map(|n| n.ln()).sum::<f64>()
+        + 0.5 * values.iter().map(|v| v.ln()).sum::<f64>();
+    Ok((&transposed * inverse, half_ln_gram))
+}

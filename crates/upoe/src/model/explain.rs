@@ -1,0 +1,69 @@
+//! Why a row is as probable as it is.
+
+use super::Model;
+use crate::error::Result;
+use crate::expert::Marginal;
+use crate::rows::Rows;
+use crate::whitening::Rest;
+
+/// The parts of one row's ln p.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Explanation {
+    /// The row's ln p: the baseline and all parts.
+    pub ln_p: f64,
+    /// ln p at the data's mean.
+    pub baseline: f64,
+    /// How each expert moves ln p from the baseline.
+    pub experts: Vec<f64>,
+    /// How the Gaussian rest moves it.
+    pub rest: f64,
+    /// Each expert's move split over the columns: J × columns.
+    pub experts_by_column: Vec<Vec<f64>>,
+    /// The rest's move split over the columns.
+    pub rest_by_column: Vec<f64>,
+}
+
+impl Model {
+    /// What each expert and each column adds to a row's ln p, measured from the data's mean:
+    /// integrated gradients along the line to the row, in closed form.
+    ///
+    /// Along that line an expert's term depends on z alone, so column i's share of its change
+    /// is wᵢΔᵢ / Σ wΔ with w = Aᵀwⱼ; the rest is quadratic. The parts add up to ln p exactly.
+    pub fn explain(&self, row: &[f64]) -> Result<Explanation> {
+        self.whitening.check_columns(row.len())?;
+        Rows::new(row, row.len())?.check()?;
+        let (x, whitening) = (self.whitening.sphere_row(row), &self.whitening);
+        let delta: Vec<f64> = row.iter().zip(whitening.mean()).map(|(r, m)| r - m).collect();
+        let origin = vec![0.0; x.len()];
+        let baseline =
+            self.ln_p_sphered(&origin) + whitening.ln_jacobian(whitening.mean(), &origin);
+        let z = self.projections(&x);
+        let experts_by_column: Vec<Vec<f64>> = (self.filters().iter().zip(&self.experts).zip(&z))
+            .map(|((loading, expert), z)| {
+                let slope = if z.abs() > 1e-8 {
+                    (expert.ln_density(*z) - expert.ln_density(0.0)) / z
+                } else {
+                    -expert.energy_slope(0.5 * z)
+                };
+                loading.iter().zip(&delta).map(|(w, d)| slope * w * d).collect()
+            })
+            .collect();
+        // −½ xᵀP⊥x = −½ Σᵢ Δᵢ (Aᵀ P⊥ x)ᵢ, and the same with the noise outside.
+        let off = self.off_span(&x, &z);
+        let mut pull: Vec<f64> = (0..delta.len())
+            .map(|i| off.iter().enumerate().map(|(k, o)| whitening.matrix()[(k, i)] * o).sum())
+            .collect();
+        if let Rest::Noise { variance } = whitening.rest() {
+            let outside = whitening.residual(row, &x);
+            pull.iter_mut().zip(outside).for_each(|(p, r)| *p += r / variance);
+        }
+        let mut rest_by_column: Vec<f64> =
+            pull.iter().zip(&delta).map(|(p, d)| -0.5 * p * d).collect();
+        // A row off the subspace of a degenerate model: the columns that leave it say so.
+        whitening.off(row, &x).for_each(|i| rest_by_column[i] = f64::NEG_INFINITY);
+        let experts = experts_by_column.iter().map(|c| c.iter().sum()).collect();
+        let rest = rest_by_column.iter().sum();
+        let ln_p = self.ln_p_sphered(&x) + whitening.ln_jacobian(row, &x);
+        Ok(Explanation { ln_p, baseline, experts, rest, experts_by_column, rest_by_column })
+    }
+}
