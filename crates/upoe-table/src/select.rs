@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use crate::error::{Error, Result, WantedColumn};
-use crate::table::Notice;
+use crate::notice::TableNotice;
 
 /// What to do with missing cells of modelled columns.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -63,7 +63,7 @@ pub(crate) struct Plan {
     pub kept: Vec<usize>,
     pub weights: Option<usize>,
     pub groups: Option<usize>,
-    pub notices: Vec<Notice>,
+    pub notices: Vec<TableNotice>,
 }
 
 impl Plan {
@@ -150,7 +150,7 @@ impl Plan {
         let extra: Vec<usize> = self.modelled.iter().filter(extra).copied().collect();
         if !extra.is_empty() {
             let columns = extra.iter().map(|&index| self.names[index].clone()).collect();
-            self.notices.push(Notice::ExtraColumns { columns });
+            self.notices.push(TableNotice::ExtraColumns { columns });
         }
         self.modelled = matched;
         Ok(())
@@ -295,7 +295,7 @@ mod tests {
         let options = ReadOptions { model_columns, ..Default::default() };
         let found = plan(&["a", "b", "c"], &options).unwrap();
         assert_eq!(found.modelled, [2, 0]);
-        assert_eq!(found.notices, [Notice::ExtraColumns { columns: strings(&["b"]) }]);
+        assert_eq!(found.notices, [TableNotice::ExtraColumns { columns: strings(&["b"]) }]);
         let error = plan(&["a", "b", "C"], &options).unwrap_err();
         assert!(error.to_string().contains("`c` (did you mean `C`?)"), "{error}");
     }
