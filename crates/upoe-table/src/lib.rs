@@ -25,6 +25,7 @@ mod pages;
 #[cfg(feature = "parquet")]
 mod parquet;
 mod records;
+mod remedy;
 mod select;
 mod table;
 mod text;
@@ -39,6 +40,7 @@ pub use error::{Error, Place, Result, Role, WantedColumn};
 pub use file_error::FileError;
 pub use input::Progress;
 pub use notice::TableNotice;
+pub use remedy::Remedy;
 pub use select::{Header, MissingCells, ReadOptions};
 pub use table::Table;
 pub use text::{TextColumn, is_missing};

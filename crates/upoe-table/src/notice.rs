@@ -63,12 +63,12 @@ impl fmt::Display for TableNotice {
             TableNotice::IndexColumn { column } => write!(
                 f,
                 "column `{column}` counts 1, 2, 3… and looks like an index; it is modelled: \
-                 leave it out with `--exclude {column}` if it is one"
+                 leave it out if it is one"
             ),
             TableNotice::NumericHeader { first, last } => write!(
                 f,
                 "the first line ({first} … {last}) is read as data; if it holds the names of \
-                 the columns, say so with `--header yes`, otherwise with `--header no`"
+                 the columns, say so; if it does not, say that"
             ),
             TableNotice::ExtraColumns { columns } => {
                 write!(f, "ignored columns the model does not know: {}", columns.join(", "))

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use crate::error::{Error, Result, WantedColumn};
 use crate::notice::TableNotice;
+use crate::remedy::Remedy;
 
 /// What to do with missing cells of modelled columns.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -119,10 +120,13 @@ impl Plan {
             let both = |&index: &usize| modelled.contains(&index);
             let excluded = (0..names.len()).filter(|&index| out[index]).find(both);
             let kept = kept.iter().copied().find(both);
-            let kept = kept.map(|index| (index, "--keep"));
-            if let Some((index, flag)) = excluded.map(|index| (index, "--exclude")).or(kept) {
+            if let Some(index) = excluded.or(kept) {
                 let (file, column) = (file.to_owned(), names[index].clone());
-                return Err(Error::TwoRoles { file, column, flag });
+                let other = match excluded {
+                    Some(_) => Remedy::LeaveOut { column: column.clone() },
+                    None => Remedy::CarryAlong { column: column.clone() },
+                };
+                return Err(Error::TwoRoles { file, column, other });
             }
         }
         modelled.retain(|&index| !out[index]);
@@ -263,10 +267,10 @@ mod tests {
         assert_eq!(plan(&names, &options).unwrap().modelled, [2, 5]);
         options.columns = strings(&["z", "g", "w"]);
         assert_eq!(plan(&names, &options).unwrap().modelled, [5, 4, 1]);
-        for (column, flag) in [("id", "--keep"), ("y", "--exclude")] {
+        for (column, role) in [("id", "carried along"), ("y", "left out")] {
             options.columns = strings(&["z", column]);
             let error = plan(&names, &options).unwrap_err().to_string();
-            assert!(error.contains(flag) && error.contains(column), "{error}");
+            assert!(error.contains(role) && error.contains(column), "{error}");
         }
     }
 

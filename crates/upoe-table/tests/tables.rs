@@ -82,7 +82,7 @@ fn text_columns_are_left_out_unless_asked_for() {
     let table = csv("id,x\n,1\n,2\nM,4\n").unwrap();
     assert_eq!((table.names, table.data), (strings(&["x"]), vec![1.0, 2.0, 4.0]));
     let options = ReadOptions { columns: strings(&["id", "x"]), ..Default::default() };
-    fails!(csv_with(text, &options), Error::TextColumn { .. }, "t.csv", "`id`", "--keep id");
+    fails!(csv_with(text, &options), Error::TextColumn { .. }, "t.csv", "`id`", "carry it along");
     let table = csv("e,x\nNA,1\n,2\n").unwrap();
     assert_eq!(table.notices, [TableNotice::EmptyColumn { column: "e".into() }]);
     fails!(csv("a,b\nx,y\n"), Error::NoNumericColumns { .. }, "no column holds numbers", "a, b");
@@ -90,7 +90,7 @@ fn text_columns_are_left_out_unless_asked_for() {
 
 #[test]
 fn a_column_of_numbers_and_text_names_its_first_bad_cell() {
-    let parts = ["t.csv", "row 2 (line 3)", "`x`", "`1O`", "NA", "--exclude x"];
+    let parts = ["t.csv", "row 2 (line 3)", "`x`", "`1O`", "NA", "leave the column out"];
     fails!(
         csv("x,y\n1,2\n1O,3\n"),
         Error::MixedColumn { .. },
@@ -110,7 +110,7 @@ fn a_column_of_numbers_and_text_names_its_first_bad_cell() {
 #[test]
 fn missing_cells_stop_or_drop() {
     let text = "id,x,y,w\na,1,2,1\nb,,3,1\nc,4,N/A,1\nd,5,6,null\ne,7,8,2\n";
-    fails!(csv(text), Error::MissingCell { .. }, "row 2 (line 3)", "`x`", "--missing drop");
+    fails!(csv(text), Error::MissingCell { .. }, "row 2 (line 3)", "`x`", "leave out such rows");
     for word in ["", "NA", "n/a", "NULL", "NaN", "-nan", "\"\"", " "] {
         fails!(csv(&format!("x,y\n1,2\n{word},3\n")), Error::MissingCell { .. }, "row 2");
         fails!(csv(&format!("x,y\n{word},2\n1,3\n")), Error::MissingCell { .. }, "row 1");
