@@ -5,6 +5,7 @@ use std::process::ExitCode;
 
 use upoe_table::{FileError, Table};
 
+use crate::remedy;
 use crate::table::harmless;
 
 /// Why a verb did not do what it was asked.
@@ -57,7 +58,7 @@ impl From<upoe_file::Error> for Failure {
     fn from(error: upoe_file::Error) -> Self {
         match error {
             upoe_file::Error::File(error) => error.into(),
-            error => Failure::Message(error.to_string()),
+            error => Failure::Message(remedy::of_file(&error)),
         }
     }
 }
@@ -69,7 +70,7 @@ impl From<upoe_table::Error> for Failure {
             upoe_table::Error::Interrupted => {
                 Failure::Interrupted(Some("interrupted while reading: nothing is written".into()))
             }
-            error => Failure::Message(error.to_string()),
+            error => Failure::Message(remedy::of_table(&error)),
         }
     }
 }

@@ -15,6 +15,7 @@ mod keeper;
 mod manual;
 mod output;
 mod progress;
+mod remedy;
 mod report;
 mod reproduce;
 mod sample;

@@ -11,6 +11,7 @@ use upoe_table::{ReadOptions, Table};
 
 use crate::failure::Failure;
 use crate::interrupt;
+use crate::remedy;
 use crate::table::harmless;
 
 /// Tells people what is being done.
@@ -122,9 +123,9 @@ impl Progress {
         ));
         for notice in &table.notices {
             if notice.is_warning() {
-                self.warn(&notice.to_string());
+                self.warn(&remedy::of_notice(notice));
             } else {
-                self.note(&notice.to_string());
+                self.note(&remedy::of_notice(notice));
             }
         }
         Ok(table)

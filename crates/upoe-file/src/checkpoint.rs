@@ -71,7 +71,7 @@ impl Checkpoint {
             None => Ok(()),
             Some(setting) => {
                 let text = |of: &Value| of.get(setting).map_or("unset".into(), Value::to_string);
-                let (setting, was, is) = (setting.replace('_', "-"), text(&was), text(&is));
+                let (setting, was, is) = (setting.clone(), text(&was), text(&is));
                 Err(Error::OtherSettings { file, setting, was, is })
             }
         }

@@ -16,6 +16,8 @@ pub enum Error {
     File(#[from] FileError),
     #[error("{}: not a upoe model: {reason}", file.display())]
     NotModel { file: PathBuf, reason: &'static str },
+    #[error("{}: is the checkpoint of a fit, not a model; resume the fit from it", file.display())]
+    IsCheckpoint { file: PathBuf },
     #[error("{}: the model file is cut short ({found} of {expected} bytes); copy it again", file.display())]
     ModelTruncated { file: PathBuf, found: u64, expected: u64 },
     #[error("{}: the model file was altered after it was written (its checksum does not match); take an intact copy, or fit again", file.display())]
@@ -30,4 +32,47 @@ pub enum Error {
     OtherSettings { file: PathBuf, setting: String, was: String, is: String },
     #[error("the model cannot be written: {reason}")]
     BadContainer { reason: &'static str },
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Programs of every kind show these messages.
+    #[test]
+    fn no_message_mentions_a_flag() {
+        let file = || PathBuf::from("m.upoe");
+        let word = || "x".to_owned();
+        let all = [
+            Error::File(FileError::BrokenPipe),
+            Error::NotModel { file: file(), reason: "x" },
+            Error::IsCheckpoint { file: file() },
+            Error::ModelTruncated { file: file(), found: 1, expected: 2 },
+            Error::ModelAltered { file: file() },
+            Error::ModelNewer { file: file(), writer: word(), version: 2, supported: 1 },
+            Error::NotCheckpoint { file: file(), reason: "x" },
+            Error::OtherData { file: file() },
+            Error::OtherSettings { file: file(), setting: word(), was: word(), is: word() },
+            Error::BadContainer { reason: "x" },
+        ];
+        for error in all {
+            // a new kind of error must join the list above
+            match error {
+                Error::File(_)
+                | Error::NotModel { .. }
+                | Error::IsCheckpoint { .. }
+                | Error::ModelTruncated { .. }
+                | Error::ModelAltered { .. }
+                | Error::ModelNewer { .. }
+                | Error::NotCheckpoint { .. }
+                | Error::OtherData { .. }
+                | Error::OtherSettings { .. }
+                | Error::BadContainer { .. } => {
+                    assert!(!error.to_string().contains("--"), "{error}")
+                }
+            }
+        }
+        let source = [include_str!("model_file.rs"), include_str!("checkpoint.rs")].concat();
+        assert!(!source.contains("--"), "a reason mentions a flag");
+    }
 }

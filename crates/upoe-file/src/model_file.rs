@@ -120,9 +120,7 @@ impl ModelFile {
         let not_model = |reason| Error::NotModel { file: file.to_owned(), reason };
         match container.header.get("kind").and_then(Value::as_str) {
             Some("model") => {}
-            Some("checkpoint") => {
-                return Err(not_model("it is the checkpoint of a fit; go on with `fit --resume`"));
-            }
+            Some("checkpoint") => return Err(Error::IsCheckpoint { file: file.to_owned() }),
             _ => return Err(not_model("its header names no model")),
         }
         parse(container).ok_or_else(|| not_model("its parts do not fit together"))

@@ -3,8 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use crate::error::{Error, Place, Result, Role, excerpt};
+use crate::notice::TableNotice;
 use crate::select::{Header, MissingCells, Plan, ReadOptions};
-use crate::table::{Notice, Table};
+use crate::table::Table;
 use crate::text::{TextColumn, format_number};
 
 /// What is known of a modelled column so far.
@@ -171,8 +172,8 @@ impl<'a> Builder<'a> {
                 });
             }
             notices.push(match first_text {
-                Some((_, example)) => Notice::TextColumn { column, example },
-                None => Notice::EmptyColumn { column },
+                Some((_, example)) => TableNotice::TextColumn { column, example },
+                None => TableNotice::EmptyColumn { column },
             });
         }
         let left_out: Vec<bool> =

@@ -5,9 +5,10 @@ use std::path::Path;
 use crate::builder::Builder;
 use crate::error::{Error, Place, Result, Role};
 use crate::input::{Input, Progress, Source, report};
+use crate::notice::TableNotice;
 use crate::records::Records;
 use crate::select::{Header, Plan, ReadOptions};
-use crate::table::{Notice, Table};
+use crate::table::Table;
 use crate::text::is_missing;
 
 /// What a cell holds.
@@ -63,35 +64,36 @@ pub(crate) fn read(
         Plan::unnamed(&file, columns, options)?
     };
     if !has_header && options.header == Header::Auto && are_labels(&first) {
-        plan.notices.push(Notice::NumericHeader { first: first[0], last: first[first.len() - 1] });
+        plan.notices
+            .push(TableNotice::NumericHeader { first: first[0], last: first[first.len() - 1] });
     }
     if has_header && !records.advance().map_err(io)? {
         return Err(Error::HeaderOnly { file });
     }
 
-    let mut rows = Rows::new(Builder::new(&file, plan, options), columns);
+    let mut intake = Intake::new(Builder::new(&file, plan, options), columns);
     let mut reported = 0;
     loop {
         if records.ended {
             records.reader.check_end(&file)?; // before its last record is blamed
         }
-        rows.take(&records)?;
-        if rows.count == 1 {
-            rows.forget_text();
-        } else if rows.count == 4096 {
-            rows.reserve(&records);
+        intake.take(&records)?;
+        if intake.count == 1 {
+            intake.forget_text();
+        } else if intake.count == 4096 {
+            intake.reserve(&records);
         }
         let done = records.reader.done();
         if done != reported {
-            report(&mut progress, done, records.reader.length, rows.count)?;
+            report(&mut progress, done, records.reader.length, intake.count)?;
             reported = done;
         }
         if !records.advance().map_err(io)? {
             break;
         }
     }
-    report(&mut progress, records.reader.done(), records.reader.length, rows.count)?;
-    rows.builder.finish(rows.count as usize)
+    report(&mut progress, records.reader.done(), records.reader.length, intake.count)?;
+    intake.builder.finish(intake.count as usize)
 }
 
 /// The numbers in a record.
@@ -157,7 +159,7 @@ fn names(file: &Path, records: &Records<Source>) -> Result<Vec<String>> {
 }
 
 /// Takes records into a builder.
-struct Rows<'a> {
+struct Intake<'a> {
     builder: Builder<'a>,
     columns: usize,
     count: u64,
@@ -166,11 +168,11 @@ struct Rows<'a> {
     unstored: Vec<(usize, usize)>,
 }
 
-impl<'a> Rows<'a> {
+impl<'a> Intake<'a> {
     fn new(builder: Builder<'a>, columns: usize) -> Self {
-        let mut rows = Rows { builder, columns, count: 0, stored: vec![], unstored: vec![] };
-        rows.forget_text();
-        rows
+        let mut intake = Intake { builder, columns, count: 0, stored: vec![], unstored: vec![] };
+        intake.forget_text();
+        intake
     }
 
     fn take(&mut self, records: &Records<Source>) -> Result<()> {

@@ -5,6 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::file_error::FileError;
+use crate::remedy::Remedy;
 
 /// A result of this crate.
 pub type Result<T> = std::result::Result<T, Error>;
@@ -68,37 +69,22 @@ pub enum Role {
 }
 
 impl Role {
-    /// The end of a remedy: how to do without the column.
-    fn without(self, column: &str) -> String {
+    /// The end of a message: how to do without the column.
+    fn without(self) -> &'static str {
         match self {
-            Role::Modelled => format!(", or leave the column out (`--exclude {column}`)"),
-            Role::Needed => "; the model needs the column".into(),
-            Role::Weights => ", or choose another column (`--weights`)".into(),
+            Role::Modelled => ", or leave the column out",
+            Role::Needed => "; the model needs the column",
+            Role::Weights => ", or choose another column of weights",
         }
     }
 
     /// What to do with a column of text.
-    fn instead(self, column: &str) -> String {
+    fn instead(self) -> &'static str {
         match self {
-            Role::Modelled => format!(
-                "and cannot be modelled; leave it out, or carry it along (`--keep {column}`)"
-            ),
-            Role::Needed => "where the model needs numbers; correct the table".into(),
-            Role::Weights => {
-                "and weights are numbers; correct it, or choose another column (`--weights`)".into()
-            }
+            Role::Modelled => "and cannot be modelled; leave it out, or carry it along",
+            Role::Needed => "where the model needs numbers; correct the table",
+            Role::Weights => "and weights are numbers; correct it, or choose another column",
         }
-    }
-}
-
-/// What may be behind a name that no column has.
-fn hint(named: bool, columns: &[String]) -> &'static str {
-    if !named {
-        "; the file is read as one without a header: if its first line is one, add `--header yes`"
-    } else if columns.iter().any(|column| column.contains(',')) {
-        "; put a name that has a comma in quotes (`--columns '\"a, b\",c'`)"
-    } else {
-        ""
     }
 }
 
@@ -150,17 +136,17 @@ pub enum Error {
     UnclosedQuote { file: PathBuf, place: Place },
 
     // One cell or column
-    #[error("{}: {place}, column `{column}`: `{text}` is not a number, though other cells of the column are; correct it, write NA if it is missing{}", file.display(), role.without(column))]
+    #[error("{}: {place}, column `{column}`: `{text}` is not a number, though other cells of the column are; correct it or, if it is missing, write NA{}", file.display(), role.without())]
     MixedColumn { file: PathBuf, place: Place, column: String, text: String, role: Role },
-    #[error("{}: the first line has text (`{text}`) where the rows below it have numbers (column {column}); if it holds the names of the columns, say so with `--header yes`, otherwise correct it", file.display())]
+    #[error("{}: the first line has text (`{text}`) where the rows below it have numbers (column {column}); if it holds the names of the columns, say so; otherwise correct it", file.display())]
     MixedHeader { file: PathBuf, column: usize, text: String },
-    #[error("{}: {place}, column `{column}`: `{text}` looks like a number with a comma; write decimal points, nothing between thousands, and separate cells by commas or tabs{}", file.display(), role.without(column))]
+    #[error("{}: {place}, column `{column}`: `{text}` looks like a number with a comma; write decimal points, nothing between thousands, and separate cells by commas or tabs{}", file.display(), role.without())]
     DecimalComma { file: PathBuf, place: Place, column: String, text: String, role: Role },
-    #[error("{}: column `{column}` is text ({place}: `{text}`) {}", file.display(), role.instead(column))]
+    #[error("{}: column `{column}` is text ({place}: `{text}`) {}", file.display(), role.instead())]
     TextColumn { file: PathBuf, column: String, place: Place, text: String, role: Role },
-    #[error("{}: column `{column}` has no values; fill it in{}", file.display(), role.without(column))]
+    #[error("{}: column `{column}` has no values; fill it in{}", file.display(), role.without())]
     EmptyColumn { file: PathBuf, column: String, role: Role },
-    #[error("{}: {place}, column `{column}` is missing; fill it in, leave out such rows (`--missing drop`){}", file.display(), role.without(column))]
+    #[error("{}: {place}, column `{column}` is missing; fill it in or leave out such rows{}", file.display(), role.without())]
     MissingCell { file: PathBuf, place: Place, column: String, role: Role },
     #[error("{}: {place}, column `{column}`: `{text}` is not a finite number; correct it, or write NA if it is missing", file.display())]
     NonFinite { file: PathBuf, place: Place, column: String, text: String },
@@ -170,15 +156,15 @@ pub enum Error {
     NotUtf8 { file: PathBuf, place: Place, column: usize },
 
     // Choosing columns
-    #[error("{}: no column {column}; the columns are {}{}", file.display(), list(columns), hint(*named, columns))]
+    #[error("{}: no column {column}; the columns are {}{}", file.display(), list(columns), if *named { "" } else { "; the file is read as one without a header: if its first line holds the names, say so" })]
     UnknownColumn { file: PathBuf, column: WantedColumn, columns: Vec<String>, named: bool },
-    #[error("{}: column `{column}` is named in `--columns` and in `{flag}`: it can be modelled or not, so name it once", file.display())]
-    TwoRoles { file: PathBuf, column: String, flag: &'static str },
+    #[error("{}: column `{column}` is chosen to be modelled and to be {}; name it once", file.display(), if matches!(other, Remedy::LeaveOut { .. }) { "left out" } else { "carried along" })]
+    TwoRoles { file: PathBuf, column: String, other: Remedy },
     #[error("{}: every column is excluded or has another role; nothing is left to model", file.display())]
     NothingSelected { file: PathBuf },
     #[error("{}: lacks columns the model needs: {}", file.display(), list(missing))]
     MissingColumns { file: PathBuf, missing: Vec<WantedColumn> },
-    #[error("{}: has {found} columns without names where the model needs {expected}; select them in the model's order (`--columns`)", file.display())]
+    #[error("{}: has {found} columns without names where the model needs {expected}; select them in the model's order", file.display())]
     ColumnCount { file: PathBuf, found: usize, expected: usize },
 
     // Formats
@@ -206,7 +192,7 @@ pub enum Error {
     // Writing
     #[error("{}: NPY holds numbers only, so the columns to keep ({}) cannot go there; write CSV or Parquet", file.display(), list(kept))]
     TextInNpy { file: PathBuf, kept: Vec<String> },
-    #[error("{}: tables are not written as `.{extension}`; take .csv, .tsv, .txt (also .csv.gz), .parquet or .npy, or .json with `--json`", file.display())]
+    #[error("{}: tables are not written as `.{extension}`; take .csv, .tsv, .txt (also .csv.gz), .parquet or .npy", file.display())]
     UnknownFormat { file: PathBuf, extension: String },
     #[error("rows to write do not fit the columns: {what}")]
     RowShape { what: &'static str },
@@ -242,3 +228,6 @@ pub(crate) fn excerpt(text: &str) -> String {
     }
     shown.escape_debug().to_string()
 }
+
+#[cfg(test)]
+mod tests;

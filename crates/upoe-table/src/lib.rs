@@ -17,6 +17,7 @@ mod input;
 #[cfg(feature = "mat")]
 mod mat;
 mod matrix;
+mod notice;
 mod npy;
 mod number;
 #[cfg(feature = "parquet")]
@@ -24,6 +25,7 @@ mod pages;
 #[cfg(feature = "parquet")]
 mod parquet;
 mod records;
+mod remedy;
 mod select;
 mod table;
 mod text;
@@ -37,8 +39,10 @@ pub use atomic::{check_writable, write_file};
 pub use error::{Error, Place, Result, Role, WantedColumn};
 pub use file_error::FileError;
 pub use input::Progress;
+pub use notice::TableNotice;
+pub use remedy::Remedy;
 pub use select::{Header, MissingCells, ReadOptions};
-pub use table::{Notice, Table};
+pub use table::Table;
 pub use text::{TextColumn, is_missing};
 #[cfg(feature = "tiff")]
 pub use tiff::GreyPicture;

@@ -3,7 +3,8 @@
 use std::path::Path;
 
 use crate::error::{Error, Result, WantedColumn};
-use crate::table::Notice;
+use crate::notice::TableNotice;
+use crate::remedy::Remedy;
 
 /// What to do with missing cells of modelled columns.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -63,7 +64,7 @@ pub(crate) struct Plan {
     pub kept: Vec<usize>,
     pub weights: Option<usize>,
     pub groups: Option<usize>,
-    pub notices: Vec<Notice>,
+    pub notices: Vec<TableNotice>,
 }
 
 impl Plan {
@@ -119,10 +120,13 @@ impl Plan {
             let both = |&index: &usize| modelled.contains(&index);
             let excluded = (0..names.len()).filter(|&index| out[index]).find(both);
             let kept = kept.iter().copied().find(both);
-            let kept = kept.map(|index| (index, "--keep"));
-            if let Some((index, flag)) = excluded.map(|index| (index, "--exclude")).or(kept) {
+            if let Some(index) = excluded.or(kept) {
                 let (file, column) = (file.to_owned(), names[index].clone());
-                return Err(Error::TwoRoles { file, column, flag });
+                let other = match excluded {
+                    Some(_) => Remedy::LeaveOut { column: column.clone() },
+                    None => Remedy::CarryAlong { column: column.clone() },
+                };
+                return Err(Error::TwoRoles { file, column, other });
             }
         }
         modelled.retain(|&index| !out[index]);
@@ -150,7 +154,7 @@ impl Plan {
         let extra: Vec<usize> = self.modelled.iter().filter(extra).copied().collect();
         if !extra.is_empty() {
             let columns = extra.iter().map(|&index| self.names[index].clone()).collect();
-            self.notices.push(Notice::ExtraColumns { columns });
+            self.notices.push(TableNotice::ExtraColumns { columns });
         }
         self.modelled = matched;
         Ok(())
@@ -263,10 +267,10 @@ mod tests {
         assert_eq!(plan(&names, &options).unwrap().modelled, [2, 5]);
         options.columns = strings(&["z", "g", "w"]);
         assert_eq!(plan(&names, &options).unwrap().modelled, [5, 4, 1]);
-        for (column, flag) in [("id", "--keep"), ("y", "--exclude")] {
+        for (column, role) in [("id", "carried along"), ("y", "left out")] {
             options.columns = strings(&["z", column]);
             let error = plan(&names, &options).unwrap_err().to_string();
-            assert!(error.contains(flag) && error.contains(column), "{error}");
+            assert!(error.contains(role) && error.contains(column), "{error}");
         }
     }
 
@@ -295,7 +299,7 @@ mod tests {
         let options = ReadOptions { model_columns, ..Default::default() };
         let found = plan(&["a", "b", "c"], &options).unwrap();
         assert_eq!(found.modelled, [2, 0]);
-        assert_eq!(found.notices, [Notice::ExtraColumns { columns: strings(&["b"]) }]);
+        assert_eq!(found.notices, [TableNotice::ExtraColumns { columns: strings(&["b"]) }]);
         let error = plan(&["a", "b", "C"], &options).unwrap_err();
         assert!(error.to_string().contains("`c` (did you mean `C`?)"), "{error}");
     }

@@ -1,95 +1,17 @@
 //! A table of numbers in memory, and how it is read.
 
-use std::fmt;
 use std::path::{Path, PathBuf};
 
 use crate::error::{Error, Result};
 use crate::input::{Format, Input, Progress};
 #[cfg(feature = "mat")]
 use crate::mat;
+use crate::notice::TableNotice;
 #[cfg(feature = "parquet")]
 use crate::parquet;
 use crate::select::{ReadOptions, match_columns};
 use crate::text::TextColumn;
 use crate::{csv, npy};
-
-/// Something the user should know, though the table could be read.
-#[derive(Debug, Clone, PartialEq)]
-#[non_exhaustive]
-pub enum Notice {
-    /// A column holds no number and was left out.
-    TextColumn {
-        /// The column.
-        column: String,
-        /// The text of its first cell.
-        example: String,
-    },
-    /// A column holds only missing cells and was left out.
-    EmptyColumn {
-        /// The column.
-        column: String,
-    },
-    /// A column counts rows, and is modelled nevertheless.
-    IndexColumn {
-        /// The column.
-        column: String,
-    },
-    /// The first line is read as data, and may be a header.
-    NumericHeader {
-        /// The first number in it.
-        first: f64,
-        /// The last one.
-        last: f64,
-    },
-    /// Columns the model does not know were ignored.
-    ExtraColumns {
-        /// The columns.
-        columns: Vec<String>,
-    },
-    /// Rows with missing cells were left out.
-    DroppedRows {
-        /// How many were left out.
-        dropped: usize,
-        /// How many the file has.
-        rows: usize,
-    },
-}
-
-impl Notice {
-    /// Whether this deserves a warning: the result may not be what was meant.
-    pub fn is_warning(&self) -> bool {
-        matches!(self, Notice::IndexColumn { .. } | Notice::NumericHeader { .. })
-    }
-}
-
-impl fmt::Display for Notice {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Notice::TextColumn { column, example } => {
-                write!(f, "column `{column}` is text (`{example}`) and is left out")
-            }
-            Notice::EmptyColumn { column } => {
-                write!(f, "column `{column}` has no values and is left out")
-            }
-            Notice::IndexColumn { column } => write!(
-                f,
-                "column `{column}` counts 1, 2, 3… and looks like an index; it is modelled: \
-                 leave it out with `--exclude {column}` if it is one"
-            ),
-            Notice::NumericHeader { first, last } => write!(
-                f,
-                "the first line ({first} … {last}) is read as data; if it holds the names of \
-                 the columns, say so with `--header yes`, otherwise with `--header no`"
-            ),
-            Notice::ExtraColumns { columns } => {
-                write!(f, "ignored columns the model does not know: {}", columns.join(", "))
-            }
-            Notice::DroppedRows { dropped, rows } => {
-                write!(f, "left out {dropped} of {rows} rows because of missing cells")
-            }
-        }
-    }
-}
 
 /// A table of numbers, with what belongs to its rows.
 #[derive(Debug, Clone, PartialEq)]
@@ -113,7 +35,7 @@ pub struct Table {
     /// Rows of the file left out for missing cells, counted from 1.
     pub dropped: Vec<u64>,
     /// What the user should know.
-    pub notices: Vec<Notice>,
+    pub notices: Vec<TableNotice>,
 }
 
 impl Table {
@@ -176,7 +98,7 @@ impl Table {
         let extra = self.names.iter().zip(&used).filter(|(_, used)| !**used);
         let extra: Vec<String> = extra.map(|(name, _)| name.clone()).collect();
         if !extra.is_empty() {
-            self.notices.push(Notice::ExtraColumns { columns: extra });
+            self.notices.push(TableNotice::ExtraColumns { columns: extra });
         }
         let rows = self.data.chunks_exact(columns);
         self.data = rows.flat_map(|row| matched.iter().map(|&index| row[index])).collect();
@@ -196,7 +118,7 @@ impl Table {
             if (start == 0.0 || start == 1.0)
                 && cells.enumerate().all(|(row, &cell)| cell == start + row as f64)
             {
-                self.notices.push(Notice::IndexColumn { column: column.clone() });
+                self.notices.push(TableNotice::IndexColumn { column: column.clone() });
             }
         }
     }
@@ -231,7 +153,7 @@ impl Table {
         for column in self.kept.iter_mut().chain(&mut self.groups) {
             *column = column.without(|row| bad[row]);
         }
-        self.notices.push(Notice::DroppedRows { dropped, rows: self.rows });
+        self.notices.push(TableNotice::DroppedRows { dropped, rows: self.rows });
         self.rows -= dropped;
         let rows = (1..).zip(&bad).filter(|(_, bad)| **bad);
         self.dropped = rows.map(|(row, _)| row).collect();

@@ -4,7 +4,7 @@ use std::io::Write;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 
-use upoe_table::{Error, FileError, Header, MissingCells, Notice, ReadOptions, Table};
+use upoe_table::{Error, FileError, Header, MissingCells, ReadOptions, Table, TableNotice};
 
 fn csv(text: &str) -> Result<Table, Error> {
     csv_with(text, &ReadOptions::default())
@@ -76,21 +76,21 @@ fn text_columns_are_left_out_unless_asked_for() {
     let text = "id,x\nB,1\nM,2\n";
     let table = csv(text).unwrap();
     assert_eq!((table.names, table.data), (strings(&["x"]), vec![1.0, 2.0]));
-    let notice = Notice::TextColumn { column: "id".into(), example: "B".into() };
+    let notice = TableNotice::TextColumn { column: "id".into(), example: "B".into() };
     assert_eq!(table.notices, [notice]);
     // text that shows late is left out too
     let table = csv("id,x\n,1\n,2\nM,4\n").unwrap();
     assert_eq!((table.names, table.data), (strings(&["x"]), vec![1.0, 2.0, 4.0]));
     let options = ReadOptions { columns: strings(&["id", "x"]), ..Default::default() };
-    fails!(csv_with(text, &options), Error::TextColumn { .. }, "t.csv", "`id`", "--keep id");
+    fails!(csv_with(text, &options), Error::TextColumn { .. }, "t.csv", "`id`", "carry it along");
     let table = csv("e,x\nNA,1\n,2\n").unwrap();
-    assert_eq!(table.notices, [Notice::EmptyColumn { column: "e".into() }]);
+    assert_eq!(table.notices, [TableNotice::EmptyColumn { column: "e".into() }]);
     fails!(csv("a,b\nx,y\n"), Error::NoNumericColumns { .. }, "no column holds numbers", "a, b");
 }
 
 #[test]
 fn a_column_of_numbers_and_text_names_its_first_bad_cell() {
-    let parts = ["t.csv", "row 2 (line 3)", "`x`", "`1O`", "NA", "--exclude x"];
+    let parts = ["t.csv", "row 2 (line 3)", "`x`", "`1O`", "NA", "leave the column out"];
     fails!(
         csv("x,y\n1,2\n1O,3\n"),
         Error::MixedColumn { .. },
@@ -110,7 +110,7 @@ fn a_column_of_numbers_and_text_names_its_first_bad_cell() {
 #[test]
 fn missing_cells_stop_or_drop() {
     let text = "id,x,y,w\na,1,2,1\nb,,3,1\nc,4,N/A,1\nd,5,6,null\ne,7,8,2\n";
-    fails!(csv(text), Error::MissingCell { .. }, "row 2 (line 3)", "`x`", "--missing drop");
+    fails!(csv(text), Error::MissingCell { .. }, "row 2 (line 3)", "`x`", "leave out such rows");
     for word in ["", "NA", "n/a", "NULL", "NaN", "-nan", "\"\"", " "] {
         fails!(csv(&format!("x,y\n1,2\n{word},3\n")), Error::MissingCell { .. }, "row 2");
         fails!(csv(&format!("x,y\n{word},2\n1,3\n")), Error::MissingCell { .. }, "row 1");
@@ -127,7 +127,7 @@ fn missing_cells_stop_or_drop() {
     assert_eq!(table.kept[0].iter().collect::<Vec<_>>(), ["a", "e"]);
     assert_eq!(table.groups.unwrap().iter().collect::<Vec<_>>(), ["a", "e"]);
     assert_eq!((table.weights.unwrap(), table.dropped), (vec![1.0, 2.0], vec![2, 3, 4]));
-    assert_eq!(table.notices, [Notice::DroppedRows { dropped: 3, rows: 5 }]);
+    assert_eq!(table.notices, [TableNotice::DroppedRows { dropped: 3, rows: 5 }]);
     fails!(
         csv_with("id,w,x,y\n,1,,1\n,1,2,\n", &options),
         Error::AllRowsDropped { .. },
@@ -154,7 +154,7 @@ fn infinite_cells_are_errors() {
 #[test]
 fn a_column_that_counts_is_warned_of() {
     let notices = csv("i,j,x\n1,0,1\n2,1,2\n3,2,4\n").unwrap().notices;
-    let index = |column: &str| Notice::IndexColumn { column: column.into() };
+    let index = |column: &str| TableNotice::IndexColumn { column: column.into() };
     assert_eq!(notices, [index("i"), index("j")]);
     assert!(notices[0].is_warning());
 }
@@ -305,7 +305,7 @@ fn parquet_is_read_through_every_codec() {
         assert_eq!(table.names, ["i8", "f64"], "{codec}");
         let expected = [1.0, 0.1, -2.0, 1e300, 3.0, -2.0, -4.0, 3.0, 5.0, 5.0];
         assert_eq!(table.data, expected, "{codec}");
-        let notice = Notice::TextColumn { column: "id".into(), example: "text".into() };
+        let notice = TableNotice::TextColumn { column: "id".into(), example: "text".into() };
         assert_eq!(table.notices, [notice]);
     }
 }
@@ -363,7 +363,7 @@ fn a_model_finds_its_columns() {
     let model = strings(&["y", "x"]);
     let table = csv("x,z,y\n1,2,3\n4,5,6\n").unwrap().align(&model).unwrap();
     assert_eq!((table.data, table.names), (vec![3.0, 1.0, 6.0, 4.0], model.clone()));
-    assert_eq!(table.notices, [Notice::ExtraColumns { columns: strings(&["z"]) }]);
+    assert_eq!(table.notices, [TableNotice::ExtraColumns { columns: strings(&["z"]) }]);
     let options = ReadOptions { model_columns: Some(model.clone()), ..Default::default() };
     assert_eq!(csv_with("x,z,y\n1,2,3\n4,5,6\n", &options).unwrap().data, [3.0, 1.0, 6.0, 4.0]);
     // a column the model does not need may hold anything

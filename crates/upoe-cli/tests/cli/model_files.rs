@@ -77,7 +77,7 @@ fn other_files_are_told_apart() {
     let mut args = crate::fit_crabs();
     args.extend(["--checkpoint", "c.ckpt"]);
     place.run(&args).ok();
-    place.run(&["inspect", "c.ckpt"]).failed(1, &["it is the checkpoint of a fit"]);
+    place.run(&["inspect", "c.ckpt"]).failed(1, &["is the checkpoint of a fit"]);
 }
 
 /// The Python of docs/model-file.md, run on models of every family.

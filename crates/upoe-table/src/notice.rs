@@ -1,0 +1,81 @@
+//! What a user should know of a table that could be read.
+
+use std::fmt;
+
+/// Something the user should know, though the table could be read.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub enum TableNotice {
+    /// A column holds no number and was left out.
+    TextColumn {
+        /// The column.
+        column: String,
+        /// The text of its first cell.
+        example: String,
+    },
+    /// A column holds only missing cells and was left out.
+    EmptyColumn {
+        /// The column.
+        column: String,
+    },
+    /// A column counts rows, and is modelled nevertheless.
+    IndexColumn {
+        /// The column.
+        column: String,
+    },
+    /// The first line is read as data, and may be a header.
+    NumericHeader {
+        /// The first number in it.
+        first: f64,
+        /// The last one.
+        last: f64,
+    },
+    /// Columns the model does not know were ignored.
+    ExtraColumns {
+        /// The columns.
+        columns: Vec<String>,
+    },
+    /// Rows with missing cells were left out.
+    DroppedRows {
+        /// How many were left out.
+        dropped: usize,
+        /// How many the file has.
+        rows: usize,
+    },
+}
+
+impl TableNotice {
+    /// Whether this deserves a warning: the result may not be what was meant.
+    pub fn is_warning(&self) -> bool {
+        matches!(self, TableNotice::IndexColumn { .. } | TableNotice::NumericHeader { .. })
+    }
+}
+
+impl fmt::Display for TableNotice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            TableNotice::TextColumn { column, example } => {
+                write!(f, "column `{column}` is text (`{example}`) and is left out")
+            }
+            TableNotice::EmptyColumn { column } => {
+                write!(f, "column `{column}` has no values and is left out")
+            }
+            TableNotice::IndexColumn { column } => write!(
+                f,
+                "column `{column}` counts 1, 2, 3… and looks like an index; it is modelled: \
+                 leave it out if it is one"
+            ),
+            TableNotice::NumericHeader { first, last } => write!(
+                f,
+                "the first line ({first} … {last}) is read as data; if it holds the names of \
+                 the columns, say so; if it does not, say that"
+            ),
+            TableNotice::ExtraColumns { columns } => {
+                write!(f, "ignored columns the model does not know: {}", columns.join(", "))
+            }
+            TableNotice::DroppedRows { dropped, rows } => {
+                write!(f, "left out {dropped} of {rows} rows because of missing cells")
+            }
+        }
+    }
+}

@@ -1,0 +1,83 @@
+//! What a caller can do about an error or a notice by reading the table in another way.
+
+use crate::error::{Error, Role};
+use crate::notice::TableNotice;
+
+/// A change of the [`ReadOptions`](crate::ReadOptions) that avoids an error or answers a notice.
+/// Messages name it in general words; a program can add how it is asked for there.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Remedy {
+    /// Leave the column out ([`exclude`](crate::ReadOptions::exclude)).
+    LeaveOut {
+        /// The column.
+        column: String,
+    },
+    /// Carry the column along as text ([`keep`](crate::ReadOptions::keep)).
+    CarryAlong {
+        /// The column.
+        column: String,
+    },
+    /// Leave out rows with missing cells ([`missing`](crate::ReadOptions::missing)).
+    DropRows,
+    /// Choose the columns to model ([`columns`](crate::ReadOptions::columns)).
+    ChooseColumns,
+    /// Choose another column of weights ([`weights`](crate::ReadOptions::weights)).
+    ChooseWeights,
+    /// Say that the first line holds names ([`header`](crate::ReadOptions::header)).
+    FirstLineIsHeader,
+    /// Say that the first line holds data ([`header`](crate::ReadOptions::header)).
+    FirstLineIsData,
+}
+
+impl Error {
+    /// What a caller can do about it, where another way of reading helps.
+    pub fn remedies(&self) -> Vec<Remedy> {
+        match self {
+            Error::MixedColumn { column, role, .. } | Error::DecimalComma { column, role, .. } => {
+                without(*role, column)
+            }
+            Error::MissingCell { column, role, .. } => {
+                [vec![Remedy::DropRows], without(*role, column)].concat()
+            }
+            // of a column that was asked for by name
+            Error::TextColumn { column, role: Role::Modelled, .. } => {
+                vec![Remedy::ChooseColumns, Remedy::CarryAlong { column: column.clone() }]
+            }
+            Error::EmptyColumn { role: Role::Modelled, .. } => vec![Remedy::ChooseColumns],
+            Error::TextColumn { column, role, .. } | Error::EmptyColumn { column, role, .. } => {
+                without(*role, column)
+            }
+            Error::MixedHeader { .. } | Error::UnknownColumn { named: false, .. } => {
+                vec![Remedy::FirstLineIsHeader]
+            }
+            Error::TwoRoles { other, .. } => vec![Remedy::ChooseColumns, other.clone()],
+            Error::ColumnCount { .. } => vec![Remedy::ChooseColumns],
+            _ => Vec::new(),
+        }
+    }
+}
+
+/// How to do without a column in this role.
+fn without(role: Role, column: &str) -> Vec<Remedy> {
+    match role {
+        Role::Modelled => vec![Remedy::LeaveOut { column: column.to_owned() }],
+        Role::Needed => Vec::new(),
+        Role::Weights => vec![Remedy::ChooseWeights],
+    }
+}
+
+impl TableNotice {
+    /// What a caller can do about it, where another way of reading helps.
+    pub fn remedies(&self) -> Vec<Remedy> {
+        match self {
+            TableNotice::IndexColumn { column } => {
+                vec![Remedy::LeaveOut { column: column.clone() }]
+            }
+            TableNotice::NumericHeader { .. } => {
+                vec![Remedy::FirstLineIsHeader, Remedy::FirstLineIsData]
+            }
+            _ => Vec::new(),
+        }
+    }
+}
