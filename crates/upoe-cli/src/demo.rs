@@ -14,7 +14,7 @@ use crate::args::Common;
 use crate::charts::histogram;
 use crate::describe::{self, wrapped};
 use crate::failure::{Failure, from_core};
-use crate::output::print;
+use crate::output::{print, print_json};
 use crate::progress::{Progress, duration};
 use crate::report;
 use crate::table::bold;
@@ -78,7 +78,7 @@ impl Demo {
         upoe_table::write_file(page, report::page(&file, &table, None)?.as_bytes())?;
         wrote.push("report.html");
         if self.common.json {
-            return print(&format!("{:#}\n", describe::json(&file)));
+            return print_json(&format!("{:#}\n", describe::json(&file)));
         }
         if !self.common.quiet {
             print(&self.show(&file, &table, &z))?;

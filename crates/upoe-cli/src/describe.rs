@@ -9,7 +9,8 @@ use upoe_report::words;
 
 use crate::output::number;
 use crate::progress::{duration, grouped};
-use crate::table::{TextTable, bold, harmless, shown};
+use crate::table::{TextTable, bold};
+use crate::visible;
 
 /// The model as one JSON object, with the keys of `fit --json`.
 pub fn json(file: &ModelFile) -> Value {
@@ -80,7 +81,7 @@ pub fn notices(file: &ModelFile) -> Vec<String> {
     let said = |notice: &Notice| match notice {
         Notice::Degenerate { constant, .. } if !constant.is_empty() => {
             let names = constant.iter().take(6).filter_map(|&i| file.names.get(i));
-            let names: Vec<String> = names.map(|name| shown(name, 20)).collect();
+            let names: Vec<String> = names.map(|name| visible::short(name, 20)).collect();
             let more = if constant.len() > names.len() { ", …" } else { "" };
             format!("{notice}; constant: {}{more}", names.join(", "))
         }
@@ -91,7 +92,7 @@ pub fn notices(file: &ModelFile) -> Vec<String> {
         ),
         notice => notice.to_string(),
     };
-    file.notices.iter().map(|notice| harmless(&said(notice))).collect()
+    file.notices.iter().map(|notice| visible::line(&said(notice)).into_owned()).collect()
 }
 
 /// Means; one that is not kept as a number is that of a row with ln p = −∞.
@@ -195,7 +196,7 @@ pub fn strongest(file: &ModelFile, j: usize, width: usize) -> String {
     sizes.sort_by(|(a, _), (b, _)| b.abs().total_cmp(&a.abs()));
     let mut text = String::new();
     for (size, name) in sizes.into_iter().take(8) {
-        let item = format!("{} {size:+.2}", shown(name, 20));
+        let item = format!("{} {size:+.2}", visible::short(name, 20));
         if text.chars().count() + item.chars().count() + 3 > width {
             break;
         }

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use upoe_table::{FileError, Table};
 
 use crate::remedy;
-use crate::table::harmless;
+use crate::visible;
 
 /// Why a verb did not do what it was asked.
 #[derive(Debug)]
@@ -29,10 +29,10 @@ impl Failure {
         // Nothing can be done where even this cannot be written.
         match self {
             Failure::Message(text) | Failure::Usage(text) => {
-                let _ = writeln!(err, "{red}error:{red:#} {}", harmless(text));
+                let _ = writeln!(err, "{red}error:{red:#} {}", visible::line(text));
             }
             Failure::Interrupted(Some(text)) => {
-                let _ = writeln!(err, "{text}");
+                let _ = writeln!(err, "{}", visible::line(text));
             }
             Failure::Interrupted(None) | Failure::ClosedPipe => {}
         }

@@ -14,7 +14,7 @@ use crate::fit_args::FitArgs;
 use crate::holdout::{self, HeldOut};
 use crate::interrupt;
 use crate::keeper::Keeper;
-use crate::output::print;
+use crate::output::{print, print_json};
 use crate::progress::Progress;
 use crate::watch::Watch;
 
@@ -57,7 +57,7 @@ pub fn run(args: &FitArgs) -> Result<(), Failure> {
     }
     if args.common.json {
         describe::notices(&file).iter().for_each(|notice| progress.note(notice));
-        print(&format!("{:#}\n", describe::json(&file)))?;
+        print_json(&format!("{:#}\n", describe::json(&file)))?;
     } else if !args.common.quiet {
         print(&describe::text(&file, 20))?;
     }

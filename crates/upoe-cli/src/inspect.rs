@@ -8,8 +8,8 @@ use upoe_file::ModelFile;
 use crate::args::Common;
 use crate::describe;
 use crate::failure::Failure;
-use crate::output::print;
-use crate::table::shown;
+use crate::output::{print, print_json};
+use crate::visible::short;
 
 /// What a model says
 #[derive(Args)]
@@ -28,10 +28,10 @@ impl Inspect {
     pub fn run(&self) -> Result<(), Failure> {
         let file = ModelFile::read(&self.model)?;
         if self.common.json {
-            return print(&format!("{:#}\n", describe::json(&file)));
+            return print_json(&format!("{:#}\n", describe::json(&file)));
         }
-        let name = shown(&self.model.display().to_string(), 60);
-        let (version, seed) = (shown(&file.training.version, 20), file.training.seed);
+        let name = short(&self.model.display().to_string(), 60);
+        let (version, seed) = (short(&file.training.version, 20), file.training.seed);
         let about = format!("{name}: fitted by upoe {version} with seed {seed}\n");
         print(&(about + &describe::text(&file, usize::MAX)))
     }

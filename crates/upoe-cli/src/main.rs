@@ -22,6 +22,7 @@ mod sample;
 mod score;
 mod table;
 mod transform;
+mod visible;
 mod watch;
 
 use std::panic::{self, AssertUnwindSafe};

@@ -1,6 +1,6 @@
 //! Where a verb's result goes: a table on the standard output or in a file, or JSON.
 
-use std::io::{BufWriter, Stdout, Write};
+use std::io::{BufWriter, IsTerminal, Stdout, Write};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
@@ -8,12 +8,13 @@ use serde_json::{Map, Number, Value};
 use upoe_table::{TableWriter, TextColumn, is_missing};
 
 use crate::failure::Failure;
+use crate::visible;
 
 /// A table being written.
 pub enum Output {
-    /// CSV, or what the file's extension says.
-    Table(TableWriter),
-    /// One JSON object a line.
+    /// CSV, or what the file's extension says; text as it can be shown where people see it.
+    Table { writer: TableWriter, seen: bool },
+    /// One JSON object per line.
     Json { names: Vec<String>, kept: Vec<Cells>, to: JsonTarget },
 }
 
@@ -71,7 +72,7 @@ pub fn check(path: Option<&Path>, json: bool) -> Result<(), Failure> {
 
 /// Where JSON goes.
 pub enum JsonTarget {
-    Stdout(BufWriter<Stdout>),
+    Stdout { out: BufWriter<Stdout>, seen: bool },
     File(PathBuf, Vec<u8>),
 }
 
@@ -89,13 +90,18 @@ impl Output {
                 twice.name
             )));
         }
+        let path = path.filter(|path| path.as_os_str() != "-");
+        let seen = path.is_none() && stdout_is_terminal();
         if !json {
-            let kept: Vec<String> = kept.iter().map(|column| column.name.clone()).collect();
-            return Ok(Output::Table(TableWriter::create(path, &kept, names)?));
+            let shown =
+                |name: &String| if seen { visible::line(name).into() } else { name.clone() };
+            let kept: Vec<String> = kept.iter().map(|column| shown(&column.name)).collect();
+            let names: Vec<String> = names.iter().map(shown).collect();
+            return Ok(Output::Table { writer: TableWriter::create(path, &kept, &names)?, seen });
         }
-        let to = match path.filter(|path| path.as_os_str() != "-") {
+        let to = match path {
             Some(path) => JsonTarget::File(path.to_owned(), Vec::new()),
-            None => JsonTarget::Stdout(BufWriter::new(std::io::stdout())),
+            None => JsonTarget::Stdout { out: BufWriter::new(std::io::stdout()), seen },
         };
         let kept = kept.iter().map(Cells::of).collect();
         Ok(Output::Json { names: names.to_vec(), kept, to })
@@ -109,7 +115,11 @@ impl Output {
         numbers: &[f64],
     ) -> Result<(), Failure> {
         match self {
-            Output::Table(writer) => Ok(writer.write_rows(kept, rows, numbers)?),
+            Output::Table { writer, seen: false } => Ok(writer.write_rows(kept, rows, numbers)?),
+            Output::Table { writer, seen: true } => {
+                let kept: Vec<TextColumn> = kept.iter().map(|c| shown(c, rows.clone())).collect();
+                Ok(writer.write_rows(&kept, 0..rows.len(), numbers)?)
+            }
             Output::Json { names, kept: cells, to } => {
                 for (offset, row) in rows.enumerate() {
                     let mut object = Map::new();
@@ -123,7 +133,12 @@ impl Output {
                     }
                     let line = format!("{}\n", Value::Object(object));
                     match to {
-                        JsonTarget::Stdout(out) => out.write_all(line.as_bytes())?,
+                        JsonTarget::Stdout { out, seen: false } => {
+                            out.write_all(line.as_bytes())?
+                        }
+                        JsonTarget::Stdout { out, seen: true } => {
+                            out.write_all(visible::json(&line).as_bytes())?;
+                        }
                         JsonTarget::File(_, bytes) => bytes.extend_from_slice(line.as_bytes()),
                     }
                 }
@@ -135,13 +150,30 @@ impl Output {
     /// Writes what is left and puts a file under its name.
     pub fn finish(self) -> Result<(), Failure> {
         match self {
-            Output::Table(writer) => Ok(writer.finish()?),
-            Output::Json { to: JsonTarget::Stdout(mut out), .. } => Ok(out.flush()?),
+            Output::Table { writer, .. } => Ok(writer.finish()?),
+            Output::Json { to: JsonTarget::Stdout { mut out, .. }, .. } => Ok(out.flush()?),
             Output::Json { to: JsonTarget::File(path, bytes), .. } => {
                 Ok(upoe_table::write_file(path, &bytes)?)
             }
         }
     }
+}
+
+/// Whether people see what goes to the standard output. Only then is text of a file changed.
+fn stdout_is_terminal() -> bool {
+    std::io::stdout().is_terminal()
+}
+
+/// These rows of a column, as they can be shown.
+fn shown(column: &TextColumn, rows: Range<usize>) -> TextColumn {
+    let mut shown = TextColumn::new(column.name.clone());
+    rows.for_each(|row| shown.push(&visible::line(column.get(row).unwrap_or(""))));
+    shown
+}
+
+/// Writes JSON to the standard output.
+pub fn print_json(text: &str) -> Result<(), Failure> {
+    if stdout_is_terminal() { print(&visible::json(text)) } else { print(text) }
 }
 
 /// Writes text to the standard output.

@@ -12,7 +12,7 @@ use upoe_table::{ReadOptions, Table};
 use crate::failure::Failure;
 use crate::interrupt;
 use crate::remedy;
-use crate::table::harmless;
+use crate::visible;
 
 /// Tells people what is being done.
 pub struct Progress {
@@ -42,26 +42,30 @@ impl Progress {
     /// What is being done now: replaces the changing line.
     pub fn live(&self, text: String) {
         if let Some(bar) = &self.bar {
-            bar.set_message(text);
+            bar.set_message(visible::line(&text).into_owned());
         }
     }
 
     /// A stage begins: a line of its own where nothing changes in place.
     pub fn stage(&self, text: &str) {
         match &self.bar {
-            Some(bar) => bar.set_message(text.to_owned()),
+            Some(_) => self.live(text.to_owned()),
             None => self.say(text),
         }
     }
 
     /// Says something that stays.
     pub fn say(&self, text: &str) {
+        self.print("", text);
+    }
+
+    fn print(&self, label: &str, text: &str) {
         if self.quiet {
             return;
         }
         let print = || {
             // Nothing can be done where messages cannot be written.
-            let _ = writeln!(anstream::stderr(), "{text}");
+            let _ = writeln!(anstream::stderr(), "{label}{}", visible::line(text));
         };
         match &self.bar {
             Some(bar) => bar.suspend(print),
@@ -72,13 +76,13 @@ impl Progress {
     /// Something the user should know.
     pub fn note(&self, text: &str) {
         let style = anstyle::AnsiColor::Cyan.on_default();
-        self.say(&format!("{style}note:{style:#} {}", harmless(text)));
+        self.print(&format!("{style}note:{style:#} "), text);
     }
 
     /// Something that may make the result other than what was meant.
     pub fn warn(&self, text: &str) {
         let style = anstyle::AnsiColor::Yellow.on_default().bold();
-        self.say(&format!("{style}warning:{style:#} {}", harmless(text)));
+        self.print(&format!("{style}warning:{style:#} "), text);
     }
 
     /// The changing line goes away.

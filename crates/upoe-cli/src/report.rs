@@ -10,7 +10,7 @@ use upoe_table::{Table, TextColumn};
 
 use crate::args::{Common, TableArgs};
 use crate::failure::{Failure, from_core};
-use crate::output::print;
+use crate::output::print_json;
 use crate::progress::Progress;
 
 /// The page: one HTML file to look at the model and its data
@@ -54,7 +54,7 @@ impl Report {
         upoe_table::write_file(&self.output, page.as_bytes())?;
         if self.common.json {
             let page = self.output.display().to_string();
-            return print(&format!("{}\n", json!({ "page": page, "rows": table.rows })));
+            return print_json(&format!("{}\n", json!({ "page": page, "rows": table.rows })));
         }
         progress.say(&format!("wrote {}", self.output.display()));
         Ok(())

@@ -57,26 +57,6 @@ pub fn bold(text: &str) -> String {
     format!("{style}{text}{style:#}")
 }
 
-/// A name as it can be shown: no control characters, not too long.
-pub fn shown(name: &str, most: usize) -> String {
-    let mut out: String = name.chars().take(most).map(|c| visible(c, "")).collect();
-    if name.chars().count() > most {
-        out.pop();
-        out.push('…');
-    }
-    out
-}
-
-/// A message as it can be shown: names in it may come from a stranger's file, and a terminal
-/// obeys control characters.
-pub fn harmless(message: &str) -> String {
-    message.chars().map(|c| visible(c, "\n\t")).collect()
-}
-
-fn visible(c: char, except: &str) -> char {
-    if c.is_control() && !except.contains(c) { '\u{fffd}' } else { c }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -88,6 +68,5 @@ mod tests {
         table.row(vec!["longer".into(), "-10.25".into()]);
         let lines = table.lines();
         assert_eq!(lines[1..], ["a         -0.5", "longer  -10.25"]);
-        assert_eq!(shown("a\u{1b}[31mlong name", 6), "a\u{fffd}[31…");
     }
 }

@@ -129,7 +129,7 @@ pub fn build(input: &Input) -> Result<Page> {
     let samples = samples(model, &drawn, &drawn_density, shown.len())?;
     Ok(Page {
         title: input.title.to_owned(),
-        summary: summary::summary(input, shown.len()),
+        summary: summary::summary(input, shown.len(), &projections),
         path,
         experts,
         rows: rows::rows(input, &shown, &log_density, &projections),

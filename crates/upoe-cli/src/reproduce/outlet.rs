@@ -9,8 +9,9 @@ use upoe_report::figure::Figure;
 use crate::args::Common;
 use crate::failure::Failure;
 use crate::interrupt;
-use crate::output::print;
+use crate::output::{print, print_json};
 use crate::progress::Progress;
+use crate::visible;
 
 /// The directory an experiment writes to.
 pub struct Outlet {
@@ -76,9 +77,10 @@ impl Outlet {
         self.write("results.md", page.as_bytes())?;
         self.progress.clear();
         if self.json {
-            print(&text)?;
+            print_json(&text)?;
         } else if !self.quiet {
-            let shown: Vec<&str> = page.lines().filter(|line| !line.starts_with("![")).collect();
+            let lines = page.lines().filter(|line| !line.starts_with("!["));
+            let shown: Vec<_> = lines.map(visible::line).collect();
             print(&(shown.join("\n") + "\n"))?;
         }
         self.progress.say(&format!(

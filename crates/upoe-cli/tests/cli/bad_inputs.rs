@@ -98,6 +98,14 @@ fn rows_beyond_single_precision_reach_the_page() {
     place.write("far.csv", "FL,RW,CL,CW,BD\n1e39,1,2,3,4\n1e300,1,2,3,4\n10,11,20,22,9\n");
     place.run(&["report", "m.upoe", "far.csv", "-o", "far.html"]).ok();
     assert!(place.read("far.html").contains("</html>"));
+    // a row without projections, alone and among others
+    let crabs = "10,11,20,22,9\n9,10,19,21,8\n";
+    for rows in ["", crabs] {
+        let far = "1e308,-1e308,1e308,1e308,1e308";
+        place.write("farther.csv", format!("FL,RW,CL,CW,BD\n{far}\n{rows}"));
+        place.run(&["report", "m.upoe", "farther.csv", "-o", "far.html"]).ok();
+        assert!(place.read("far.html").contains("1 row(s) lie so far out"));
+    }
     let scores = place.run(&["score", "m.upoe", "far.csv"]).ok();
     assert!(!scores.out.contains("NaN"), "{}", scores.out);
 }

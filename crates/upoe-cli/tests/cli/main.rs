@@ -7,6 +7,7 @@ mod model_files;
 mod readme;
 mod remedies;
 mod reproduce;
+mod strange_text;
 mod verbs;
 
 use std::io::Write;
@@ -105,6 +106,19 @@ impl Place {
 
     pub(crate) fn run(&self, args: &[&str]) -> Run {
         Run::of(self.command(args).output().unwrap())
+    }
+
+    /// The command in a terminal, as `script` makes one; nothing where there is no `script`.
+    pub(crate) fn terminal(&self, line: &str, environment: &[(&str, &str)]) -> Option<Run> {
+        let mut script = Command::new("script");
+        script.current_dir(&self.0).stdin(Stdio::null());
+        script.env_remove("NO_COLOR").env("TERM", "xterm").envs(environment.iter().copied());
+        let line = format!("{} {line}", env!("CARGO_BIN_EXE_upoe"));
+        let output = script.args(["-qec", &line, "/dev/null"]).output();
+        if output.is_err() {
+            eprintln!("no `script` here: not tested in a terminal");
+        }
+        Some(Run::of(output.ok()?))
     }
 
     pub(crate) fn run_with_input(&self, args: &[&str], input: &[u8]) -> Run {

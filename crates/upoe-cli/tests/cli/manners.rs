@@ -1,7 +1,7 @@
 //! Help, completions, manual, colours, broken pipes.
 
 use std::io::Read;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 
 use crate::{Place, Run};
 
@@ -87,22 +87,9 @@ fn colours_only_where_they_are_wanted() {
     let mut command = place.command(&["inspect", "m.upoe"]);
     let forced = Run::of(command.env("CLICOLOR_FORCE", "1").output().unwrap());
     assert!(coloured(&forced), "{forced:#?}");
-    // in a terminal, as `script` makes one
-    let here = Command::new("script").arg("--version").output().is_ok();
-    if here {
-        let upoe = env!("CARGO_BIN_EXE_upoe");
-        let terminal = |no_color: bool| {
-            let mut script = Command::new("script");
-            script.current_dir(place.root()).stdin(Stdio::null()).env_remove("NO_COLOR");
-            script.env("TERM", "xterm");
-            if no_color {
-                script.env("NO_COLOR", "1");
-            }
-            let line = format!("{upoe} inspect m.upoe");
-            Run::of(script.args(["-qec", &line, "/dev/null"]).output().unwrap()).ok()
-        };
-        assert!(coloured(&terminal(false)) && !coloured(&terminal(true)));
-    }
+    let Some(plain) = place.terminal("inspect m.upoe", &[("NO_COLOR", "1")]) else { return };
+    assert!(!coloured(&plain.ok()));
+    assert!(coloured(&place.terminal("inspect m.upoe", &[]).unwrap().ok()));
 }
 
 #[test]

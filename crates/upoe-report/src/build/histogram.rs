@@ -2,22 +2,33 @@
 
 use crate::Histogram;
 
-/// Sorted projections as the page has them, in `f32`.
+/// Sorted projections as the page has them, in `f32`. Those of rows so far out that they are not
+/// a number are left out; infinite ones stay.
 pub(super) fn sorted(z: &[f64]) -> Vec<f64> {
-    let mut sorted: Vec<f64> = z.iter().map(|z| f64::from(crate::packed::single(*z))).collect();
+    let numbers = z.iter().filter(|z| !z.is_nan());
+    let mut sorted: Vec<f64> = numbers.map(|z| f64::from(crate::packed::single(*z))).collect();
     sorted.sort_by(f64::total_cmp);
     sorted
 }
 
-/// The quantile of sorted values.
+/// The quantile of sorted values, of which there is at least one.
 pub(super) fn quantile(sorted: &[f64], p: f64) -> f64 {
     sorted[((p * sorted.len() as f64) as usize).min(sorted.len() - 1)]
 }
 
+/// The finite ones of sorted values.
+fn finite(sorted: &[f64]) -> &[f64] {
+    let from = sorted.partition_point(|z| *z == f64::NEG_INFINITY);
+    &sorted[from..sorted.partition_point(|z| *z < f64::INFINITY)]
+}
+
 /// From where to where a picture of these values goes: all of them, unless a few lie so far
 /// out that the others would become one bar. Then a little beyond their 0.1 % and 99.9 %
-/// quantiles; what lies farther out counts in the bins at the ends.
+/// quantiles; what lies farther out counts in the bins at the ends. The values are finite.
 fn range(sorted: &[f64]) -> (f64, f64) {
+    if sorted.is_empty() {
+        return (-4.0, 4.0); // where a Gaussian lies
+    }
     let (least, most) = (sorted[0], sorted[sorted.len() - 1]);
     let quartiles = quantile(sorted, 0.75) - quantile(sorted, 0.25);
     let (low, high) = (quantile(sorted, 0.001), quantile(sorted, 0.999));
@@ -28,14 +39,22 @@ fn range(sorted: &[f64]) -> (f64, f64) {
     let margin = 0.1 * (high - low);
     let from = least.max((low - margin).max(middle - reach));
     let to = most.min((high + margin).min(middle + reach));
-    if to > from { (from, to) } else { (least - 0.5, most + 0.5) }
+    // Ties have some room beside them, also where half a unit would be lost to rounding.
+    let room = 0.5_f64.max(1e-6 * least.abs().max(most.abs()));
+    if to > from { (from, to) } else { (least - room, most + room) }
 }
 
 /// The histogram of sorted projections; bins by Freedman and Diaconis, within reason.
 pub(super) fn histogram(sorted: &[f64]) -> Histogram {
-    let (from, to) = range(sorted);
-    let quartiles = quantile(sorted, 0.75) - quantile(sorted, 0.25);
-    let ideal = 2.0 * quartiles / (sorted.len() as f64).cbrt();
+    let finite = finite(sorted);
+    let (from, to) = range(finite);
+    let ideal = match finite {
+        [] => 0.0,
+        _ => {
+            let quartiles = quantile(finite, 0.75) - quantile(finite, 0.25);
+            2.0 * quartiles / (finite.len() as f64).cbrt()
+        }
+    };
     let bins = if ideal > 0.0 { ((to - from) / ideal).ceil().clamp(16.0, 80.0) } else { 40.0 };
     let width = (to - from) / bins;
     let mut counts = vec![0.0; bins as usize];
@@ -64,6 +83,17 @@ mod tests {
             assert_eq!(histogram.below + histogram.above, 0);
             assert!(histogram.width > 0.0);
         }
+    }
+
+    #[test]
+    fn what_is_not_finite_has_its_place() {
+        let z = [f64::NAN, f64::NEG_INFINITY, 1e300, 1e300, f64::INFINITY, -f64::NAN];
+        let known = sorted(&z);
+        assert_eq!(known.len(), 4);
+        let histogram = histogram(&known);
+        assert_eq!((histogram.below, histogram.above), (1, 1));
+        assert_eq!(histogram.counts.iter().sum::<f64>(), 4.0);
+        assert!(histogram.width > 0.0 && histogram.width.is_finite());
     }
 
     #[test]

@@ -3,8 +3,8 @@
 use super::{Input, MOST_COLUMNS, Scores, Training, headline};
 use crate::{Axis, Likelihood, Setting, Summary};
 
-/// The summary of a page that shows `shown` rows.
-pub(super) fn summary(input: &Input, shown: usize) -> Summary {
+/// The summary of a page that shows `shown` rows, given the projections of all rows.
+pub(super) fn summary(input: &Input, shown: usize, projections: &[Vec<f64>]) -> Summary {
     let Input { training, model, names, rows, .. } = *input;
     let whitening = model.whitening();
     let mut notices = training.notices.clone();
@@ -14,6 +14,13 @@ pub(super) fn summary(input: &Input, shown: usize) -> Summary {
              them; histograms of projections count every row",
             thousands(shown),
             thousands(rows.len())
+        ));
+    }
+    let lost = (0..rows.len()).filter(|&row| projections.iter().any(|z| z[row].is_nan())).count();
+    if lost > 0 {
+        notices.push(format!(
+            "{} row(s) lie so far out that they have no projection: histograms leave them out",
+            thousands(lost)
         ));
     }
     if names.len() > MOST_COLUMNS {

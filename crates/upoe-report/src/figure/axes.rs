@@ -36,6 +36,7 @@ impl Axes {
         (x, y): ((f64, f64), (f64, f64)),
         labels: Labels,
     ) -> Axes {
+        let (x, y) = (scale(x), scale(y));
         let axes = Axes { corner, size, x, y };
         let ((left, top), (right, bottom)) = (corner, (corner.0 + size.0, corner.1 + size.1));
         let thin = Ink::solid(Colour::PALE.faint(0.7), 0.5);
@@ -127,17 +128,29 @@ impl Axes {
     }
 }
 
-/// A range that holds all values, with a margin.
+/// A range that holds all finite values, with a margin.
 pub fn range(values: impl IntoIterator<Item = f64>) -> (f64, f64) {
     let finite = values.into_iter().filter(|v| v.is_finite());
     let (low, high) =
         finite.fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), v| (a.min(v), b.max(v)));
     let margin = 0.04 * (high - low);
     match () {
-        () if high > low => (low - margin, high + margin),
-        () if low.is_finite() => (low - 0.5, low + 0.5),
+        () if high > low => scale((low - margin, high + margin)),
+        () if low.is_finite() => scale((low, low)),
         () => (0.0, 1.0),
     }
+}
+
+/// Ends of a scale that can be drawn: finite, and apart from each other.
+fn scale((a, b): (f64, f64)) -> (f64, f64) {
+    const FAR: f64 = 1e300;
+    let end = |v: f64| if v.is_nan() { 0.0 } else { v.clamp(-FAR, FAR) };
+    let (a, b) = (end(a), end(b));
+    let size = a.abs().max(b.abs());
+    // Closer than this, the numbers at the ticks would be the same.
+    let apart = (b - a).abs() > 1e-12 * size;
+    let room = 0.5_f64.max(1e-9 * size);
+    if apart { (a, b) } else { (a - room, a + room) }
 }
 
 /// Round numbers inside a range, about so many, and the decimal places they need.
@@ -150,7 +163,7 @@ fn ticks((a, b): (f64, f64), about: f64) -> (Vec<f64>, usize) {
         .into_iter()
         .find(|step| *step >= rough * (1.0 - 1e-9))
         .unwrap_or(10.0 * power);
-    let places = (-step.log10().floor()).max(0.0) as usize;
+    let places = (-step.log10().floor()).clamp(0.0, 330.0) as usize;
     let first = (low / step - 1e-9).ceil() as i64;
     let last = (high / step + 1e-9).floor() as i64;
     ((first..=last).map(|i| i as f64 * step).collect(), places)
@@ -162,21 +175,26 @@ fn named((marks, places): (Vec<f64>, usize)) -> Vec<(f64, String)> {
 }
 
 /// Where 1, 2 and 5 times powers of ten stand on their logarithms' scale.
-fn powers((low, high): (f64, f64)) -> Vec<(f64, String)> {
+fn powers((a, b): (f64, f64)) -> Vec<(f64, String)> {
+    // Powers of ten that are numbers, about ten of them at most.
+    let (low, high) = (a.min(b).max(-300.0), a.max(b).min(300.0));
     let rounds: &[f64] = if high - low > 2.5 { &[1.0] } else { &[1.0, 2.0, 5.0] };
+    let every = if high - low > 20.0 { ((high - low) / 10.0).ceil() as usize } else { 1 };
     (low.floor() as i32..=high.ceil() as i32)
+        .step_by(every)
         .flat_map(|power| rounds.iter().map(move |round| (round, power)))
         .map(|(round, power)| {
-            let text = format!("{:.*}", (-power).max(0) as usize, round * 10_f64.powi(power));
+            let text = number(round * 10_f64.powi(power), (-power).max(0) as usize);
             (round.log10() + f64::from(power), text)
         })
         .filter(|(at, _)| *at >= low && *at <= high)
         .collect()
 }
 
-/// A number with a real minus sign.
+/// A number with a real minus sign; a power of ten where it would be long.
 fn number(value: f64, places: usize) -> String {
-    let text = format!("{value:.places$}");
+    let long = places > 9 || value.abs() >= 1e12;
+    let text = if long { format!("{value:.1e}") } else { format!("{value:.places$}") };
     let bare = text.trim_start_matches('-');
     let zero = bare.chars().all(|c| c == '0' || c == '.');
     if text.starts_with('-') && !zero { format!("−{bare}") } else { bare.into() }

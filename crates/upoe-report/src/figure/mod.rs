@@ -125,14 +125,25 @@ impl Figure {
         Figure { width, height, shapes: Vec::new() }
     }
 
-    /// A line through points.
-    pub fn line(&mut self, points: &[Point], ink: Ink) {
-        self.shapes.push(Shape::Line { points: points.to_vec(), ink });
+    /// Adds a shape, unless one of its places is nowhere.
+    fn add(&mut self, shape: Shape) {
+        let at = match &shape {
+            Shape::Line { .. } | Shape::Area { .. } => (0.0, 0.0),
+            Shape::Circle { at, .. } | Shape::Text { at, .. } | Shape::Picture { at, .. } => *at,
+        };
+        if place(&at) == Some(at) {
+            self.shapes.push(shape);
+        }
     }
 
-    /// A filled polygon.
+    /// A line through points, past those that are not numbers.
+    pub fn line(&mut self, points: &[Point], ink: Ink) {
+        self.add(Shape::Line { points: points.iter().filter_map(place).collect(), ink });
+    }
+
+    /// A filled polygon, past corners that are not numbers.
     pub fn area(&mut self, points: &[Point], colour: Colour) {
-        self.shapes.push(Shape::Area { points: points.to_vec(), colour });
+        self.add(Shape::Area { points: points.iter().filter_map(place).collect(), colour });
     }
 
     /// A filled rectangle between two corners.
@@ -142,18 +153,18 @@ impl Figure {
 
     /// Text on one line; its baseline is at the place given.
     pub fn text(&mut self, at: Point, text: &str, size: f64, align: Align) {
-        self.shapes.push(Shape::Text { at, text: text.into(), size, align, upright: false });
+        self.add(Shape::Text { at, text: text.into(), size, align, upright: false });
     }
 
     /// Text that runs upwards.
     pub fn upright_text(&mut self, at: Point, text: &str, size: f64) {
         let align = Align::Middle;
-        self.shapes.push(Shape::Text { at, text: text.into(), size, align, upright: true });
+        self.add(Shape::Text { at, text: text.into(), size, align, upright: true });
     }
 
     /// A picture with its upper left corner and its size.
     pub fn picture(&mut self, at: Point, size: Point, grey: Grey) {
-        self.shapes.push(Shape::Picture { at, size, grey });
+        self.add(Shape::Picture { at, size, grey });
     }
 
     /// A symbol.
@@ -167,11 +178,11 @@ impl Figure {
         match mark {
             Mark::Circle => {
                 let shape = Shape::Circle { at: (x, y), radius: r, ink: Some(ink), fill: None };
-                self.shapes.push(shape);
+                self.add(shape);
             }
             Mark::Dot => {
                 let shape = Shape::Circle { at: (x, y), radius: r, ink: None, fill: Some(colour) };
-                self.shapes.push(shape);
+                self.add(shape);
             }
             Mark::Square => {
                 let s = 0.88;
@@ -188,6 +199,13 @@ impl Figure {
             }
         }
     }
+}
+
+/// A place that can be drawn, held within reach of any page; nothing where it is not a number.
+fn place(&(x, y): &Point) -> Option<Point> {
+    const FAR: f64 = 1e5;
+    let is_known = !x.is_nan() && !y.is_nan();
+    is_known.then(|| (x.clamp(-FAR, FAR), y.clamp(-FAR, FAR)))
 }
 
 #[cfg(test)]
