@@ -22,11 +22,8 @@ mod _upoe {
     #[pymodule_export]
     use super::model::PyModel;
 
-    use super::*;
-
-    #[pymodule_init]
-    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
-        threads::remember_process();
-        module.add("__version__", env!("CARGO_PKG_VERSION"))
-    }
+    // An init function would leave the generated stubs incomplete, with a catch-all.
+    #[pymodule_export]
+    #[allow(non_upper_case_globals)]
+    const __version__: &str = env!("CARGO_PKG_VERSION");
 }
