@@ -1,6 +1,7 @@
 //! The Rust half of the `upoe` Python package: thin wrappers, no mathematics.
 
 mod arrays;
+mod choices;
 mod errors;
 mod expert;
 mod fit;
@@ -13,6 +14,8 @@ use pyo3::prelude::*;
 /// Compiled parts of upoe.
 #[pymodule]
 mod _upoe {
+    #[pymodule_export]
+    use super::choices::choices;
     #[pymodule_export]
     use super::expert::PyExpert;
     #[pymodule_export]

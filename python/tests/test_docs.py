@@ -3,11 +3,15 @@
 import ast
 import doctest
 import importlib
+import inspect
 import os
+import pydoc
+import re
 import subprocess
 import sys
 from pathlib import Path
 
+import pandas
 import pytest
 
 import upoe
@@ -84,11 +88,48 @@ def test_the_stub_names_what_the_compiled_module_has():
         assert stub[kind.__name__] == has, kind
 
 
-def test_every_public_method_is_documented():
-    for kind in (upoe.UPoE, upoe.UPoEDetector, upoe.UPoEICA):
-        own = [n for n in dir(kind) if not n.startswith("_") and callable(getattr(kind, n))]
-        missing = [n for n in own if not (getattr(kind, n).__doc__ or "").strip()]
-        assert not missing, (kind, missing)
-        text = kind.__doc__
-        for name in kind().get_params():
-            assert f"    {name} : " in text, (kind, name)
+KINDS = [upoe.UPoE, upoe.UPoEDetector, upoe.UPoEICA]
+
+
+def items(kind, section):
+    """Names and descriptions in a section of a class's docstring, in their order."""
+    text = inspect.getdoc(kind).split(f"{section}\n{'-' * len(section)}\n")[1].split("\n\n")[0]
+    return dict(item.split(" : ", 1) for item in re.split(r"\n(?=\w)", text))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_public_method_parameter_and_attribute_is_documented(kind, X):
+    own = [n for n in dir(kind) if not n.startswith("_") and callable(getattr(kind, n))]
+    missing = [n for n in own if not (getattr(kind, n).__doc__ or "").strip()]
+    assert not missing, (kind, missing)
+    signature = inspect.signature(kind).parameters
+    assert list(items(kind, "Parameters")) == list(signature)
+    for name, text in items(kind, "Parameters").items():
+        default = text.split("\n")[0].split("default=")[1]
+        assert ast.literal_eval(default) == signature[name].default, name
+    model = kind(1).fit(pandas.DataFrame(X, columns=["a", "b", "c"]))
+    assert [n for n in items(kind, "Attributes") if not hasattr(model, n)] == []
+    assert f"class {kind.__name__}" in pydoc.render_doc(kind, renderer=pydoc.plaintext)
+    assert "Parameters\n |  ---" in pydoc.render_doc(kind, renderer=pydoc.plaintext)
+
+
+def test_each_parameter_and_attribute_is_documented_once():
+    sources = "\n".join(file.read_text() for file in Path(upoe.__file__).parent.glob("*.py"))
+    for section in ("Parameters", "Attributes"):
+        for kind in KINDS:
+            for name, text in items(kind, section).items():
+                start = text.split("\n")[1].strip()[:40]
+                assert sources.count(start) == 1, (kind, name, start)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_words_come_from_rust(X):
+    words = upoe._upoe.choices()
+    for name, given in words.items():
+        shown = items(upoe.UPoE, "Parameters")[name]
+        assert ", ".join(f'"{word}"' for word in given) in shown
+        for word in given:
+            more = {"holdout": 0.2} if word == "holdout" else {}
+            upoe.UPoE(1, **{name: word}, **more).fit(X[:50])
+        with pytest.raises(ValueError, match=f"^{name} = 'other': must be one of .*{given[-1]}"):
+            upoe.UPoE(**{name: "other"}).fit(X)

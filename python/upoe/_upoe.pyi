@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from os import PathLike
 from typing import Any, Final, SupportsFloat, SupportsIndex, final
 
-__all__ = ["__version__", "Expert", "Model", "fit", "held_out"]
+__all__ = ["__version__", "Expert", "Model", "choices", "fit", "held_out"]
 
 __version__: Final[str]
 
@@ -213,6 +213,11 @@ class Model:
         """
         A: (dimensions, features).
         """
+
+def choices() -> dict[str, list[str]]:
+    """
+    The words that each setting takes, by the name of the estimators' parameter.
+    """
 
 def fit(x: NDArray[float64] | NDArray[float32], weights: NDArray[float64] | None, holdout: NDArray[float64] | NDArray[float32] | None, holdout_weights: NDArray[float64] | None, settings: str, names: SupportsGetItem[int, str] | None, progress: Any | None) -> Model:
     """
