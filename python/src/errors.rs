@@ -34,7 +34,11 @@ pub fn of(error: Error, names: Names) -> PyErr {
             )
         }
         Error::InvalidSetting { name, value, rule } => {
-            format!("{} = {value}: {rule}", parameter(name))
+            let remedy = match (name, value.as_str()) {
+                ("stop", "holdout") => "; set holdout=0.2, for example",
+                _ => "",
+            };
+            format!("{} = {value}: {rule}{remedy}", parameter(name))
         }
         error => error.to_string(),
     })

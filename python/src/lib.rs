@@ -1,6 +1,7 @@
 //! The Rust half of the `upoe` Python package: thin wrappers, no mathematics.
 
 mod arrays;
+mod choices;
 mod errors;
 mod expert;
 mod fit;
@@ -14,6 +15,8 @@ use pyo3::prelude::*;
 #[pymodule]
 mod _upoe {
     #[pymodule_export]
+    use super::choices::choices;
+    #[pymodule_export]
     use super::expert::PyExpert;
     #[pymodule_export]
     use super::fit::fit;
@@ -22,11 +25,8 @@ mod _upoe {
     #[pymodule_export]
     use super::model::PyModel;
 
-    use super::*;
-
-    #[pymodule_init]
-    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
-        threads::remember_process();
-        module.add("__version__", env!("CARGO_PKG_VERSION"))
-    }
+    // An init function would leave the generated stubs incomplete, with a catch-all.
+    #[pymodule_export]
+    #[allow(non_upper_case_globals)]
+    const __version__: &str = env!("CARGO_PKG_VERSION");
 }

@@ -5,15 +5,11 @@ use std::sync::OnceLock;
 
 static PROCESS: OnceLock<u32> = OnceLock::new();
 
-/// Notes which process loaded the module: the shared threads are that one's.
-pub fn remember_process() {
-    PROCESS.get_or_init(std::process::id);
-}
-
-/// The number of threads to start, or `None` for the shared ones. A forked child has none of
-/// its parent's threads, so it always starts its own.
+/// The number of threads to start, or `None` for the shared ones. These belong to the process
+/// that used them first: a forked child has none of its parent's threads, so it starts its own.
 pub fn own(threads: Option<usize>) -> Option<usize> {
-    if threads.is_some() || PROCESS.get() == Some(&std::process::id()) {
+    let process = std::process::id();
+    if threads.is_some() || *PROCESS.get_or_init(|| process) == process {
         return threads;
     }
     Some(std::thread::available_parallelism().map_or(1, NonZero::get))

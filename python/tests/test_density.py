@@ -120,7 +120,7 @@ def test_held_out_rows(X):
     assert stopped.stop_reason_ in ("holdout", "dimensions")
     grouped = UPoE(n_experts=1, holdout=0.25).fit(X, groups=np.arange(len(X)) % 8)
     assert grouped.training_["holdout_rows"] == 100
-    with pytest.raises(ValueError, match="held-out rows are needed"):
+    with pytest.raises(ValueError, match="^stop = holdout: held-out rows are needed; set holdout="):
         UPoE(stop="holdout").fit(X)
     with pytest.raises(ValueError, match="holdout"):
         UPoE(holdout=1.5).fit(X)

@@ -6,12 +6,12 @@ import json
 import numbers
 import os
 import warnings
-from typing import TYPE_CHECKING, Any, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from . import _upoe, _validate
+from . import _settings, _upoe, _validate
 from ._base import BaseEstimator, ConvergenceWarning, NotFittedError, UPoEWarning
 from ._explanation import Explanation
 from ._progress import progress
@@ -20,15 +20,6 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 Floats = NDArray[np.float64]
-
-_CHOICES: dict[str, tuple[str, ...]] = {
-    "family": ("auto", "student-t", "mixture", "tilt"),
-    "learner": ("pursuit", "sequential", "parallel"),
-    "parallel_start": ("sequential", "pursuit", "random", "grow"),
-    "stop": ("null", "train", "holdout", "bic"),
-    "recipe": ("best", "paper"),
-    "precision": ("f64", "f32"),
-}
 
 
 class Density(BaseEstimator):
@@ -39,40 +30,11 @@ class Density(BaseEstimator):
     n_features_in_: int
     feature_names_in_: NDArray[np.object_]
 
-    def _settings(self) -> dict[str, Any]:
-        """What the fit is asked to do, checked, in the words of the Rust settings."""
-        params = self.get_params(deep=False)
-        for name, choices in _CHOICES.items():
-            value = params.get(name)
-            if value is not None and value not in choices:
-                raise ValueError(
-                    f"{name} = {value!r}: must be one of {', '.join(map(repr, choices))}"
-                )
-        settings: dict[str, Any] = {
-            "experts": _count(params, "n_experts", 0),
-            "dims": _dims(params.get("n_dims")),
-            "family": None if params.get("family", "auto") == "auto" else params["family"],
-            "mixture_size": _count(params, "mixture_size", 1) or 2,
-            "fix_mu": _locations(params.get("fix_mu")),
-            "fix_beta": _real(params, "fix_beta"),
-            "learner": params.get("learner", "pursuit"),
-            "parallel_start": params.get("parallel_start", "sequential"),
-            "stop": params.get("stop"),
-            "starts": _count(params, "n_starts", 1),
-            "max_iter": _count(params, "max_iter", 1) or 500,
-            "tol": _real(params, "tol"),
-            "seed": _validate.seed(params.get("random_state")),
-            "recipe": params.get("recipe", "best"),
-            "precision": params.get("precision", "f64"),
-            "threads": _validate.threads(params.get("n_jobs")),
-        }
-        return settings
-
     def _fit(
         self, X: Any, sample_weight: Any, groups: Any = None, **changes: Any
     ) -> _validate.Rows:
         """Fits the model; returns the rows as they were read."""
-        settings = {**self._settings(), **changes}
+        settings = {**_settings.settings(self.get_params(deep=False)), **changes}
         rows, names = _validate.table(X, estimator=type(self).__name__, min_rows=2)
         weight = _validate.weights(sample_weight, len(rows))
         held = self._held_out(len(rows), groups, settings["seed"])
@@ -98,8 +60,6 @@ class Density(BaseEstimator):
         """Which rows are held out, where any are."""
         share = getattr(self, "holdout", None)
         if share is None and groups is None:
-            if getattr(self, "stop", None) == "holdout":
-                raise ValueError("stop = 'holdout': held-out rows are needed; set holdout=0.2, say")
             return None
         share = 0.2 if share is None else share
         if not isinstance(share, numbers.Real) or not 0.0 < float(share) < 1.0:
@@ -309,7 +269,7 @@ class Density(BaseEstimator):
         """
         model = _upoe.Model.load(os.fspath(path))
         known = cls().get_params(deep=False)
-        params = {k: v for k, v in _parameters(json.loads(model.settings)).items() if k in known}
+        params = {k: v for k, v in _settings.parameters(json.loads(model.settings)).items() if k in known}
         estimator = cls(**params)
         estimator._take(model)
         estimator._loaded()
@@ -380,62 +340,3 @@ class Density(BaseEstimator):
 
     def _project(self, rows: _validate.Rows) -> Floats:
         return self._model.transform(rows, self._threads)
-
-
-def _count(params: dict[str, Any], name: str, least: int) -> int | None:
-    value = params.get(name)
-    return None if value is None or value == "auto" else _validate.whole(name, value, least)
-
-
-def _real(params: dict[str, Any], name: str) -> float | None:
-    value = params.get(name)
-    if value is None and name != "tol":
-        return None
-    if not isinstance(value, numbers.Real) or not np.isfinite(float(value)):
-        raise ValueError(f"{name} = {value!r}: must be a number")
-    return float(value)
-
-
-def _dims(n_dims: Any) -> Any:
-    if n_dims is None or n_dims == "auto":
-        return "all"
-    if isinstance(n_dims, numbers.Integral) and not isinstance(n_dims, bool):
-        return {"count": _validate.whole("n_dims", n_dims, 1)}
-    if isinstance(n_dims, numbers.Real) and 0.0 < float(n_dims) <= 1.0:
-        return {"share": float(n_dims)}
-    raise ValueError(
-        f"n_dims = {n_dims!r}: give a number of dimensions, a share of variance in (0, 1], or None"
-    )
-
-
-def _locations(fix_mu: Any) -> list[float] | None:
-    if fix_mu is None:
-        return None
-    given: Sequence[Any] = [fix_mu] if isinstance(fix_mu, numbers.Real) else list(fix_mu)
-    if not all(isinstance(mu, numbers.Real) and np.isfinite(float(mu)) for mu in given):
-        raise ValueError(f"fix_mu = {fix_mu!r}: give a finite number, or one a component")
-    return [float(mu) for mu in given]
-
-
-def _parameters(settings: dict[str, Any]) -> dict[str, Any]:
-    """The estimator's parameters of a fit's settings."""
-    dims = settings["dims"]
-    return {
-        "n_experts": "auto" if settings["experts"] is None else settings["experts"],
-        "n_components": settings["experts"],
-        "n_dims": None if dims == "all" else next(iter(dims.values())),
-        "family": settings["family"] or "auto",
-        "mixture_size": settings["mixture_size"],
-        "fix_mu": settings["fix_mu"],
-        "fix_beta": settings["fix_beta"],
-        "learner": settings["learner"],
-        "parallel_start": settings["parallel_start"],
-        "stop": settings["stop"],
-        "n_starts": settings["starts"] or "auto",
-        "max_iter": settings["max_iter"],
-        "tol": settings["tol"],
-        "random_state": settings["seed"],
-        "recipe": settings["recipe"],
-        "precision": settings["precision"],
-        "n_jobs": settings["threads"],
-    }

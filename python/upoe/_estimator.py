@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from . import _validate
 from ._base import ClassNamePrefixFeaturesOutMixin, DensityMixin, TransformerMixin
 from ._density import Density
+from ._docs import LAST, SHARED, documented
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -17,91 +18,12 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 
 
+@documented(*SHARED, "p_values_", "n_experts_", "n_iter_", "path_", *LAST)
 class UPoE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, DensityMixin, Density):
     """An under-complete product of experts: projection pursuit with an exact likelihood.
 
     The density is Gaussian, except along a few learned directions, where a one-dimensional
     expert describes the data.
-
-    Parameters
-    ----------
-    n_experts : int or "auto", default="auto"
-        At most this many experts; "auto" leaves it to the stop rule.
-    n_dims : int, float or None, default=None
-        Dimensions kept by sphering: a number, a share of the variance in (0, 1], or all that
-        have variance. Dropped ones are modelled as isotropic Gaussian noise, so that the
-        density stays one over all columns.
-    family : {"auto", "student-t", "mixture", "tilt"}, default="auto"
-        The family of the experts; "auto" gives each direction the one with the best penalised
-        gain.
-    mixture_size : int, default=2
-        Components of a mixture.
-    fix_mu : float, sequence of float or None, default=None
-        Locations that are held, in sphered units: one for "student-t", one a component for
-        "mixture".
-    fix_beta : float or None, default=None
-        The shape that is held, in "student-t" and "mixture" experts.
-    learner : {"pursuit", "sequential", "parallel"}, default="pursuit"
-        One direction at a time, orthonormal; one at a time, free; or all together.
-    parallel_start : {"sequential", "pursuit", "random", "grow"}, default="sequential"
-        Where the parallel learner starts.
-    stop : {"null", "train", "holdout", "bic"} or None, default=None
-        When to stop adding experts. None is "null" (an expert must gain more than Gaussian
-        noise would), or "train" (it must gain anything) where `n_experts` is a number.
-    holdout : float or None, default=None
-        The share of rows held out, to stop by or only to report on.
-    n_starts : int or "auto", default="auto"
-        Starts for each direction.
-    max_iter : int, default=500
-        Most steps of a descent.
-    tol : float, default=1e-5
-        Largest entry of the gradient at an answer.
-    recipe : {"best", "paper"}, default="best"
-        L-BFGS from many starts, or the paper's gradient steps on batches of 100 rows.
-    precision : {"f64", "f32"}, default="f64"
-        How sphered rows are stored while learning.
-    random_state : int, RandomState instance or None, default=None
-        The seed; None is 0: a fit is always repeatable.
-    n_jobs : int or None, default=None
-        Threads; None and -1 take all cores. The result does not depend on it, to the bit.
-    verbose : int, default=0
-        Whether to show progress and a summary.
-
-    Attributes
-    ----------
-    components_ : ndarray of shape (n_experts_, n_features)
-        Filters: `transform(X) = (X - mean_) @ components_.T`.
-    mixing_ : ndarray of shape (n_features, n_experts_)
-        Patterns: how the columns move with each projection.
-    mean_ : ndarray of shape (n_features,)
-        The mean of the training rows.
-    whitening_ : ndarray of shape (n_dims, n_features)
-        The sphering matrix A.
-    directions_ : ndarray of shape (n_experts_, n_dims)
-        The directions in sphered space.
-    experts_ : list of Expert
-        The experts: `kind`, `parameters`, `log_density(z)`, `cdf(z)` and more.
-    gains_ : ndarray of shape (n_experts_,)
-        What each expert added to the mean ln p of the training rows, in nats.
-    p_values_ : ndarray of shape (n_experts_,)
-        The chance that Gaussian noise would give such a gain; NaN where the stop rule does
-        not say.
-    n_experts_ : int
-        The number of experts.
-    n_iter_ : int
-        The most steps an expert's last descent took.
-    path_ : ndarray of shape (n_experts_ + 1, 2)
-        Mean ln p in sphered space with 0, 1, ... experts: training rows, held-out rows.
-    stop_reason_ : str
-        Why no further expert was added, in a word; `stop_message_` says it in a sentence.
-    notices_ : list of str
-        What a user should know about the fit.
-    training_ : dict
-        What the model was trained on, and how well it did.
-    n_features_in_ : int
-        The number of columns.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Their names, where X had names that are all text.
 
     See Also
     --------

@@ -2,11 +2,15 @@
 Compiled parts of upoe.
 """
 
-from _typeshed import Incomplete, SupportsGetItem
+from _typeshed import SupportsGetItem
 from numpy import bool_, float32, float64
 from numpy.typing import NDArray
 from os import PathLike
-from typing import Any, SupportsFloat, SupportsIndex, final
+from typing import Any, Final, SupportsFloat, SupportsIndex, final
+
+__all__ = ["__version__", "Expert", "Model", "choices", "fit", "held_out"]
+
+__version__: Final[str]
 
 @final
 class Expert:
@@ -210,6 +214,11 @@ class Model:
         A: (dimensions, features).
         """
 
+def choices() -> dict[str, list[str]]:
+    """
+    The words that each setting takes, by the name of the estimators' parameter.
+    """
+
 def fit(x: NDArray[float64] | NDArray[float32], weights: NDArray[float64] | None, holdout: NDArray[float64] | NDArray[float32] | None, holdout_weights: NDArray[float64] | None, settings: str, names: SupportsGetItem[int, str] | None, progress: Any | None) -> Model:
     """
     Fits a model. `settings` is JSON, `names` the columns' names, and
@@ -221,5 +230,3 @@ def held_out(rows: SupportsIndex, groups: SupportsGetItem[int, str] | None, shar
     Marks rows to hold out: a share of them at random, or whole groups until the share is
     reached. Which ones depends on the seed, the number of rows and the groups alone.
     """
-
-def __getattr__(name: str) -> Incomplete: ...
