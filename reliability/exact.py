@@ -15,7 +15,7 @@ STEP = mpf(2) / 5
 
 def student_t(expert, z):
     """(24) with ν = 2β − 1 and θ² = 2/(ν s²): ln T."""
-    mu, s, nu = (mpf(expert[key]) for key in ("location", "scale", "freedom"))
+    mu, s, nu = (mpf(expert[key]) for key in ("location", "scale", "degrees_of_freedom"))
     nu = min(nu, mpf(10) ** 15)
     u = (z - mu) / s
     norm = mp.loggamma((nu + 1) / 2) - mp.loggamma(nu / 2) - mp.log(mp.pi * nu) / 2 - mp.log(s)
