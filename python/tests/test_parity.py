@@ -1,0 +1,99 @@
+"""The command and the package report the same figures, to the bit."""
+
+import json
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+from test_files import CRABS, upoe
+
+from upoe import UPoE
+
+
+def crabs(rng):
+    """Real measurements, rows held out at random."""
+    columns = ["FL", "RW", "CL", "CW", "BD"]
+    return pd.read_csv(CRABS)[columns], {}, {"holdout": 0.2}
+
+
+def weighted(rng):
+    """Unequal weights, some of them 0, in training and held-out rows."""
+    X = rng.normal(size=(300, 4))
+    X[:, 0] += rng.choice([-3, 3], 300)
+    return X, {"weights": rng.integers(0, 4, 300) * 0.7}, {"holdout": 0.3}
+
+
+def degenerate(rng):
+    """A constant and a dependent column; rows of weight 0 that leave the subspace."""
+    X = rng.normal(size=(200, 5))
+    X[:, 0] += rng.choice([-3, 3], 200)
+    X[:, 3], X[:, 4] = 2.0, X[:, 0] - X[:, 1]
+    weights = rng.exponential(size=200)
+    weights[::7] = 0.0
+    X[::7, 4] += 1.0
+    return X, {"weights": weights}, {"holdout": 0.25}
+
+
+def reduced(rng):
+    """Dropped dimensions, modelled as noise."""
+    X = rng.standard_t(3, size=(400, 6)) @ rng.normal(size=(6, 6))
+    return X, {}, {"holdout": 0.2, "n_dims": 3}
+
+
+def grouped(rng):
+    """Whole groups held out."""
+    X = np.exp(rng.normal(size=(250, 3)))
+    return X, {"groups": rng.integers(0, 9, 250)}, {"holdout": 0.2}
+
+
+@pytest.mark.parametrize("table", [crabs, weighted, degenerate, reduced, grouped])
+def test_all_figures_agree_to_the_bit(table, tmp_path):
+    X, extra, params = table(np.random.default_rng(11))
+    X = pd.DataFrame(X)
+    X.columns = [str(c) if isinstance(c, str) else f"x{c}" for c in X.columns]
+    file = tmp_path / "table.csv"
+    X.assign(**extra).to_csv(file, index=False)
+    flags = ["--holdout", params["holdout"], "--seed", 4, "--quiet", "--json"]
+    flags += ["--columns", ",".join(X.columns)]
+    flags += ["--weights", "weights"] if "weights" in extra else []
+    flags += ["--holdout-by", "groups"] if "groups" in extra else []
+    flags += ["--dims", params["n_dims"]] if "n_dims" in params else []
+    # Duplicates would be removed by pandas' own rounding: the file has every digit.
+    command = json.loads(upoe("fit", file, *flags))
+
+    X = pd.read_csv(file, float_precision="round_trip")[list(X.columns)]
+    model = UPoE(random_state=4, **params)
+    with np.testing.suppress_warnings() as quiet:
+        quiet.filter(UserWarning)
+        model.fit(X, sample_weight=extra.get("weights"), groups=extra.get("groups"))
+
+    training = model.training_
+    for key in ("rows", "holdout_rows", "weight"):
+        assert command[key] == training[key], key
+    for space in ("log_likelihood", "log_density"):
+        for figure in ("train", "holdout", "holdout_standard_error"):
+            assert command[space].get(figure) == training[space][figure], (space, figure)
+    assert training["log_density"]["holdout"] is not None
+    assert command["stop_reason"] == model.stop_reason_
+    assert command["stop_message"] == model.stop_message_
+    assert command["notices"] == model.notices_
+    assert len(command["experts"]) == model.n_experts_ > 0
+    for j, expert in enumerate(command["experts"]):
+        assert -expert["q"] == model.gains_[j]
+        assert expert.get("p_value", math.nan) == model.p_values_[j]
+        assert expert["kind"] == model.experts_[j].kind
+        assert expert["loadings"] == model.components_[j].tolist()
+        assert expert["pattern"] == model.mixing_[:, j].tolist()
+        assert expert["direction"] == model.directions_[j].tolist()
+        assert expert["parameters"] == model.experts_[j].parameters
+
+
+def test_tails_agree_to_the_bit(tmp_path):
+    X = pd.read_csv(CRABS)[["FL", "RW", "CL", "CW", "BD"]]
+    model = UPoE(random_state=4).fit(X)
+    model.save(tmp_path / "crabs.upoe")
+    lines = upoe("score", tmp_path / "crabs.upoe", CRABS, "--tail", 2000, "--seed", 4, "--quiet")
+    cells = np.array([line.split(",") for line in lines.split()[1:]], dtype=float)
+    np.testing.assert_array_equal(cells[:, 0], model.score_samples(X))
+    np.testing.assert_array_equal(cells[:, 1], model.tail(X, 2000))
