@@ -100,3 +100,19 @@ pub fn laplace(rng: &mut random::Stream) -> f64 {
 
 /// Parallel learning from its default start.
 pub const PARALLEL: Learner = Learner::Parallel { start: ParallelStart::Sequential };
+
+/// 600 × 5: two groups, heavy tails, a flat column, two Gaussian ones, mixed.
+pub fn mixed() -> Vec<f64> {
+    let mut rng = rng(50);
+    let t = rand_distr::StudentT::new(3.0).unwrap();
+    normals(600 * 5, 51)
+        .chunks(5)
+        .enumerate()
+        .flat_map(|(i, e)| {
+            let groups = if i % 2 == 0 { 2.0 } else { -2.0 } + 0.7 * e[0];
+            let heavy: f64 = t.sample(&mut rng);
+            let flat = (0.754_877_666 * i as f64).fract() * 4.0 - 2.0;
+            [groups + 0.5 * heavy, heavy - 0.3 * e[3], flat + 0.4 * groups, e[3], e[4] + 0.2 * flat]
+        })
+        .collect()
+}

@@ -1,29 +1,12 @@
 //! What every learner keeps.
 
-use crate::common::{PARALLEL, crabs, dot, normals, rng};
-use rand_distr::Distribution;
+use crate::common::{PARALLEL, crabs, dot, mixed, normals};
 use upoe::engine::{Candidate, Engine, Memory};
 use upoe::expert::{Expert, Family, Learnable, Marginal};
 use upoe::{
     Event, Families, Fit, Fitter, Learner, Model, ParallelStart, Precision, Recipe, Rows, Settings,
     State, Stop, StopReason, fit,
 };
-
-/// 600 × 5: two groups, heavy tails, a flat column, two Gaussian ones, mixed.
-fn mixed() -> Vec<f64> {
-    let mut rng = rng(50);
-    let t = rand_distr::StudentT::new(3.0).unwrap();
-    normals(600 * 5, 51)
-        .chunks(5)
-        .enumerate()
-        .flat_map(|(i, e)| {
-            let groups = if i % 2 == 0 { 2.0 } else { -2.0 } + 0.7 * e[0];
-            let heavy: f64 = t.sample(&mut rng);
-            let flat = (0.754_877_666 * i as f64).fract() * 4.0 - 2.0;
-            [groups + 0.5 * heavy, heavy - 0.3 * e[3], flat + 0.4 * groups, e[3], e[4] + 0.2 * flat]
-        })
-        .collect()
-}
 
 fn settings(learner: Learner, family: Option<Family>) -> Settings {
     Settings::default().with(|s| {
@@ -267,76 +250,6 @@ fn single_precision_rows_give_the_same_answer() {
             assert!((a.gain - b.gain).abs() < 1e-4, "{} {}", a.gain, b.gain);
         }
     }
-}
-
-#[test]
-fn weighted_sums_and_moments_count_rows() {
-    let values = mixed();
-    let weights: Vec<f64> = (0..600).map(|i| f64::from(i % 4)).collect();
-    let repeated: Vec<f64> =
-        (0..600).flat_map(|i| values[i * 5..i * 5 + 5].repeat(weights[i] as usize)).collect();
-    let rows = Rows::new(&values, 5).unwrap().weighted(&weights).unwrap();
-    let a = upoe::Moments::of(&rows).unwrap();
-    let b = upoe::Moments::of(&Rows::new(&repeated, 5).unwrap()).unwrap();
-    assert_eq!(a.weight(), b.weight());
-    for i in 0..5 {
-        assert!((a.mean()[i] - b.mean()[i]).abs() < 1e-12);
-        for k in 0..5 {
-            assert!((a.scatter()[(i, k)] - b.scatter()[(i, k)]).abs() < 1e-9 * a.scatter()[(i, i)]);
-        }
-    }
-    let candidate = Candidate::new(
-        vec![0.3, -0.2, 0.5, 0.1, 0.4],
-        upoe::expert::StudentT::new(0.1, 1.0, 2.0).unwrap().into(),
-    );
-    let a = Memory::<f64>::new(values, 5, Some(weights))
-        .unwrap()
-        .sums(std::slice::from_ref(&candidate))
-        .unwrap()
-        .remove(0);
-    let b = Memory::<f64>::new(repeated, 5, None).unwrap().sums(&[candidate]).unwrap().remove(0);
-    for (a, b) in a.gradient.iter().chain(&a.statistics).zip(b.gradient.iter().chain(&b.statistics))
-    {
-        assert!((a - b).abs() < 1e-10 * b.abs().max(1.0), "{a} {b}");
-    }
-}
-
-#[test]
-fn moments_merge() {
-    let values: Vec<f64> = mixed().iter().map(|x| x + 1e6).collect();
-    let whole = upoe::Moments::of(&Rows::new(&values, 5).unwrap()).unwrap();
-    let mut parts = upoe::Moments::empty(5);
-    for part in values.chunks(5 * 170) {
-        parts.merge(&upoe::Moments::of(&Rows::new(part, 5).unwrap()).unwrap());
-    }
-    assert_eq!((whole.rows(), whole.weight()), (parts.rows(), parts.weight()));
-    for i in 0..5 {
-        assert!((whole.mean()[i] - parts.mean()[i]).abs() < 1e-9);
-        for k in 0..5 {
-            assert!(
-                (whole.scatter()[(i, k)] - parts.scatter()[(i, k)]).abs()
-                    < 1e-8 * whole.scatter()[(i, i)]
-            );
-        }
-    }
-}
-
-#[test]
-fn weights_count_rows() {
-    let values = mixed();
-    let rows = Rows::new(&values, 5).unwrap();
-    let weights: Vec<f64> = (0..600)
-        .map(|i| f64::from(u8::from(i % 3 != 0)) + f64::from(u8::from(i % 5 == 0)))
-        .collect();
-    let repeated: Vec<f64> =
-        (0..600).flat_map(|i| values[i * 5..i * 5 + 5].repeat(weights[i] as usize)).collect();
-    let s = settings(Learner::Pursuit, Some(Family::StudentT));
-    let a = fit(&rows.weighted(&weights).unwrap(), &s).unwrap();
-    let b = fit(&Rows::new(&repeated, 5).unwrap(), &s).unwrap();
-    for (a, b) in a.state.experts.iter().zip(&b.state.experts) {
-        assert!((a.gain - b.gain).abs() < 1e-6, "{} {}", a.gain, b.gain);
-    }
-    assert!((a.model.whitening().ln_det() - b.model.whitening().ln_det()).abs() < 1e-10);
 }
 
 #[test]

@@ -12,3 +12,4 @@ mod recovery;
 mod settings;
 mod stopping;
 mod values;
+mod weights;
