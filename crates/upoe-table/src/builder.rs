@@ -156,6 +156,7 @@ impl<'a> Builder<'a> {
     pub fn finish(mut self, rows: usize) -> Result<Table> {
         let file = self.file.to_owned();
         let mut notices = std::mem::take(&mut self.plan.notices);
+        let any_number = self.scans.iter().any(|scan| scan.is_number);
         for slot in 0..self.scans.len() {
             if self.scans[slot].is_number {
                 continue;
@@ -171,18 +172,20 @@ impl<'a> Builder<'a> {
                     None => Error::EmptyColumn { file, column, role },
                 });
             }
-            notices.push(match first_text {
-                Some((_, example)) => TableNotice::TextColumn { column, example },
-                None => TableNotice::EmptyColumn { column },
-            });
+            if any_number {
+                notices.push(match first_text {
+                    Some((_, example)) => TableNotice::TextColumn { column, example },
+                    None => TableNotice::EmptyColumn { column },
+                });
+            }
+        }
+        if !any_number {
+            return Err(Error::NoNumericColumns { file, columns: self.plan.names });
         }
         let left_out: Vec<bool> =
             self.stored.iter().map(|&slot| !self.scans[slot].is_number).collect();
         keep_columns(&mut self.values, &left_out);
         self.stored.retain(|&slot| self.scans[slot].is_number);
-        if self.stored.is_empty() {
-            return Err(Error::NoNumericColumns { file, columns: self.plan.names });
-        }
 
         let mut table = Table {
             source: file,

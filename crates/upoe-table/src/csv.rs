@@ -7,7 +7,7 @@ use crate::error::{Error, Place, Result, Role};
 use crate::input::{Input, Progress, Source, report};
 use crate::notice::TableNotice;
 use crate::records::Records;
-use crate::select::{Header, Plan, ReadOptions};
+use crate::select::{Header, MAX_COLUMNS, Plan, ReadOptions};
 use crate::table::Table;
 use crate::text::is_missing;
 
@@ -41,7 +41,8 @@ pub(crate) fn read(
 ) -> Result<Table> {
     let file = input.file.clone();
     let io = |error| Error::read(&file, error);
-    let mut records = Records::new(input.into_reader(), b',').map_err(io)?;
+    let source = input.into_reader().into_utf8().map_err(io)?;
+    let mut records = Records::new(source, b',').map_err(io)?;
     records.delimiter = delimiter(records.first_line(), tabs);
     if !records.advance().map_err(io)? {
         return Err(Error::Empty { file });
@@ -52,6 +53,9 @@ pub(crate) fn read(
         return Err(Error::UnclosedQuote { file, place });
     }
     let columns = records.len();
+    if columns > MAX_COLUMNS {
+        return Err(Error::TooManyColumns { file });
+    }
     let first = numbers(&records);
     let has_header = match options.header {
         Header::Auto => first.is_empty() || names_all(&records, options.model_columns.as_deref()),
