@@ -30,6 +30,8 @@ pub(crate) struct Records<R> {
     lines: u64,
     /// Number of empty lines before the record.
     pub blank: u64,
+    /// The record is the last one and no line end follows it.
+    pub open_end: bool,
     /// The record opens a quote that nothing closes.
     pub unclosed: bool,
 }
@@ -51,6 +53,7 @@ impl<R: Read> Records<R> {
             line: 0,
             lines: 0,
             blank: 0,
+            open_end: false,
             unclosed: false,
         };
         records.fill()?;
@@ -144,6 +147,7 @@ impl<R: Read> Records<R> {
                 self.start = after;
             }
             self.next_line += self.lines;
+            self.open_end = self.buffer[self.start - 1] != self.newline;
             return Ok(true);
         }
     }

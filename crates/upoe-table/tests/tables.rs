@@ -1,6 +1,5 @@
 //! What every kind of table file gives, and what every kind of bad file says.
 
-use std::io::Write;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 
@@ -201,16 +200,6 @@ fn missing_files_and_directories() {
 }
 
 #[test]
-fn gzip_is_unpacked_and_a_cut_is_noticed() {
-    let text: String = (0..5000).map(|row| format!("{},{}\n", row * 7 % 13, row)).collect();
-    let bytes = gzip(text.as_bytes());
-    let options = ReadOptions::default();
-    assert_eq!(Table::from_bytes("t.csv.gz", bytes.clone(), &options).unwrap().rows, 5000);
-    let cut = Table::from_bytes("t.csv.gz", bytes[..bytes.len() / 2].to_vec(), &options);
-    fails!(cut, Error::Truncated { .. }, "t.csv.gz", "cut short");
-}
-
-#[test]
 fn every_dtype_of_numpy_gives_the_same_numbers() {
     let all = "i1 u1 le_i2 be_i2 le_u2 le_i4 be_u4 le_i8 be_i8 le_u8 le_f2 be_f2 le_f4 be_f4 le_f8 be_f8 fortran";
     for name in all.split(' ') {
@@ -404,78 +393,4 @@ fn progress_is_told_and_can_interrupt() {
         ControlFlow::Continue(())
     });
     fails!(shrunk, Error::Shrank { .. }, "t.csv", "changed");
-}
-
-fn gzip(text: &[u8]) -> Vec<u8> {
-    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), Default::default());
-    encoder.write_all(text).unwrap();
-    encoder.finish().unwrap()
-}
-
-fn bytes(name: &str, bytes: Vec<u8>) -> Result<Table, Error> {
-    Table::from_bytes(name, bytes, &ReadOptions::default())
-}
-
-#[test]
-fn utf_16_is_read_in_either_order_with_and_without_a_mark() {
-    let text = "größe,b\n1,2.5\n3,4\n";
-    let little = |text: &str| text.encode_utf16().flat_map(u16::to_le_bytes).collect::<Vec<u8>>();
-    let big = |text: &str| text.encode_utf16().flat_map(u16::to_be_bytes).collect::<Vec<u8>>();
-    let marked = format!("\u{feff}{text}");
-    let all = [little(text), big(text), little(&marked), big(&marked), gzip(&little(&marked))];
-    for encoded in all {
-        let table = bytes("t.csv", encoded).unwrap();
-        assert_eq!((&table.names[..], table.rows), (&strings(&["größe", "b"])[..], 2));
-        assert_eq!(table.data, [1.0, 2.5, 3.0, 4.0]);
-    }
-    // half a character at the end is not a digit less
-    let mut cut = little(text);
-    cut.truncate(cut.len() - 3);
-    fails!(bytes("t.csv", cut), Error::MixedColumn { .. }, "row 2 (line 3)", "`b`");
-}
-
-#[test]
-fn lines_may_end_in_cr_alone() {
-    for text in ["a,b\r1,2\r3,4\r", "a,b\r1,2\r3,4", "\"a\",b\r1,2\r\r3,4\r"] {
-        let table = csv(text).unwrap();
-        assert_eq!((table.names, table.data), (strings(&["a", "b"]), vec![1.0, 2.0, 3.0, 4.0]));
-    }
-    let table = csv("\"a\nb\",c\r1,2\r3,4\r").unwrap();
-    assert_eq!((table.names, table.rows), (strings(&["a\nb", "c"]), 2));
-    fails!(csv("a,b\r1,2\r3,x\r"), Error::MixedColumn { .. }, "row 2 (line 3)", "`x`");
-    // a header longer than the buffer
-    let names: Vec<String> = (0..60_000).map(|i| format!("column{i}")).collect();
-    let cells = vec!["7"; 60_000].join(",");
-    let table = csv(&format!("{}\r{cells}\r{cells}\r", names.join(","))).unwrap();
-    assert_eq!((table.names.len(), table.rows), (60_000, 2));
-}
-
-#[test]
-fn gzip_members_and_zeros_follow_one_another_and_nothing_else_does() {
-    let (first, second) = (gzip(b"a,b\n1,2\n"), gzip(b"3,4\n"));
-    let read = |parts: &[&[u8]]| bytes("t.csv.gz", parts.concat());
-    for parts in
-        [&[&first[..], &second][..], &[&first, &second, &[0; 700]], &[&first, &[0; 512], &second]]
-    {
-        assert_eq!(read(parts).unwrap().data, [1.0, 2.0, 3.0, 4.0]);
-    }
-    for rest in [&b"more"[..], b"\0\0more", b"\n"] {
-        let error = read(&[&first, rest]);
-        fails!(error, Error::TrailingBytes { .. }, "t.csv.gz", "follow the end of its gzip data");
-    }
-    let cut = read(&[&first, &second[..second.len() - 3]]);
-    fails!(cut, Error::Truncated { .. }, "cut short");
-    let npy = std::fs::read(data("le_f8.npy")).unwrap();
-    assert_eq!(bytes("t.npy.gz", gzip(&npy)).unwrap().rows, 2);
-    let longer = bytes("t.npy.gz", gzip(&[&npy[..], b"1"].concat()));
-    fails!(longer, Error::BadNpy { .. }, "more bytes");
-    let error = bytes("t.npy.gz", [&gzip(&npy)[..], b"more"].concat());
-    fails!(error, Error::TrailingBytes { .. }, "t.npy.gz");
-    let mut altered = gzip(&npy);
-    let checksum = altered.len() - 8;
-    altered[checksum] ^= 1;
-    fails!(bytes("t.npy.gz", altered), Error::Damaged { .. }, "t.npy.gz");
-    let mut altered = first.clone();
-    altered[12] ^= 0xff;
-    fails!(read(&[&altered]), Error::Damaged { .. }, "damaged", "download");
 }

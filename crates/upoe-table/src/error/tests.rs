@@ -105,6 +105,8 @@ fn notices() -> Vec<TableNotice> {
         IndexColumn { column: text() },
         NumericHeader { first: 1.0, last: 2.0 },
         ExtraColumns { columns: vec![text()] },
+        Rounded { column: text(), place: place(), text: text(), value: 1.0 },
+        NoFinalNewline { column: text(), place: place(), text: text() },
         DroppedRows { dropped: 1, rows: 2 },
     )
 }
