@@ -13,6 +13,8 @@ use crate::text::{TextColumn, format_number};
 pub(crate) struct Scan {
     /// A cell was a number, and none before it was anything forbidden.
     pub is_number: bool,
+    /// A whole number was rounded, which was noted.
+    is_rounded: bool,
     first_missing: Option<Place>,
     first_text: Option<(Place, String)>,
 }
@@ -61,19 +63,35 @@ impl<'a> Builder<'a> {
         self.plan.names[self.plan.modelled[slot]].clone()
     }
 
-    /// Judges a number (NaN is a missing cell); `text` is how the file writes it.
+    /// Judges a number (NaN is a missing cell); `text` gives how the file writes it, if only of
+    /// whole numbers that may be rounded.
     #[inline]
-    pub fn number(&mut self, slot: usize, place: Place, value: f64, text: &str) -> Result<f64> {
-        if value.is_finite() && self.scans[slot].is_number {
+    pub fn number(
+        &mut self,
+        slot: usize,
+        place: Place,
+        value: f64,
+        text: impl FnOnce() -> String,
+    ) -> Result<f64> {
+        if value.abs() < LARGEST_WHOLE && self.scans[slot].is_number {
             return Ok(value);
         }
-        self.first_number(slot, place, value, text)
+        self.unusual_number(slot, place, value, &text())
     }
 
+    /// Judges the first number of a column, a large one, or one that is not finite.
     #[cold]
-    fn first_number(&mut self, slot: usize, place: Place, value: f64, text: &str) -> Result<f64> {
+    fn unusual_number(&mut self, slot: usize, place: Place, value: f64, text: &str) -> Result<f64> {
         if value.is_nan() {
             return self.missing(slot, place);
+        }
+        if value.is_finite() && !self.scans[slot].is_rounded && is_rounded(text, value) {
+            self.scans[slot].is_rounded = true;
+            let (column, text) = (self.column(slot), excerpt(text));
+            self.plan.notices.push(TableNotice::Rounded { column, place, text, value });
+        }
+        if value.is_finite() && self.scans[slot].is_number {
+            return Ok(value);
         }
         let (file, column, role) = (self.file.to_owned(), self.column(slot), self.role);
         if let Some((place, text)) = self.scans[slot].first_text.take() {
@@ -156,6 +174,7 @@ impl<'a> Builder<'a> {
     pub fn finish(mut self, rows: usize) -> Result<Table> {
         let file = self.file.to_owned();
         let mut notices = std::mem::take(&mut self.plan.notices);
+        let any_number = self.scans.iter().any(|scan| scan.is_number);
         for slot in 0..self.scans.len() {
             if self.scans[slot].is_number {
                 continue;
@@ -171,18 +190,20 @@ impl<'a> Builder<'a> {
                     None => Error::EmptyColumn { file, column, role },
                 });
             }
-            notices.push(match first_text {
-                Some((_, example)) => TableNotice::TextColumn { column, example },
-                None => TableNotice::EmptyColumn { column },
-            });
+            if any_number {
+                notices.push(match first_text {
+                    Some((_, example)) => TableNotice::TextColumn { column, example },
+                    None => TableNotice::EmptyColumn { column },
+                });
+            }
+        }
+        if !any_number {
+            return Err(Error::NoNumericColumns { file, columns: self.plan.names });
         }
         let left_out: Vec<bool> =
             self.stored.iter().map(|&slot| !self.scans[slot].is_number).collect();
         keep_columns(&mut self.values, &left_out);
         self.stored.retain(|&slot| self.scans[slot].is_number);
-        if self.stored.is_empty() {
-            return Err(Error::NoNumericColumns { file, columns: self.plan.names });
-        }
 
         let mut table = Table {
             source: file,
@@ -204,6 +225,18 @@ impl<'a> Builder<'a> {
         }
         Ok(table)
     }
+}
+
+/// Whole numbers up to this one are exact.
+pub(crate) const LARGEST_WHOLE: f64 = (1_u64 << 53) as f64;
+
+/// Whether text is a whole number, and the value it was read as another one.
+fn is_rounded(text: &str, value: f64) -> bool {
+    let digits = text.trim_start_matches(['+', '-']).trim_start_matches('0');
+    value.abs() >= LARGEST_WHOLE
+        && !digits.is_empty()
+        && digits.bytes().all(|byte| byte.is_ascii_digit())
+        && digits != format!("{:.0}", value.abs())
 }
 
 /// The error of text in a column that has numbers.

@@ -2,12 +2,12 @@
 
 use std::path::Path;
 
-use crate::builder::Builder;
-use crate::error::{Error, Place, Result, Role};
+use crate::builder::{Builder, LARGEST_WHOLE};
+use crate::error::{Error, Place, Result, Role, excerpt};
 use crate::input::{Input, Progress, Source, report};
 use crate::notice::TableNotice;
 use crate::records::Records;
-use crate::select::{Header, Plan, ReadOptions};
+use crate::select::{Header, MAX_COLUMNS, Plan, ReadOptions};
 use crate::table::Table;
 use crate::text::is_missing;
 
@@ -41,7 +41,8 @@ pub(crate) fn read(
 ) -> Result<Table> {
     let file = input.file.clone();
     let io = |error| Error::read(&file, error);
-    let mut records = Records::new(input.into_reader(), b',').map_err(io)?;
+    let source = input.into_reader().into_utf8().map_err(io)?;
+    let mut records = Records::new(source, b',').map_err(io)?;
     records.delimiter = delimiter(records.first_line(), tabs);
     if !records.advance().map_err(io)? {
         return Err(Error::Empty { file });
@@ -52,6 +53,9 @@ pub(crate) fn read(
         return Err(Error::UnclosedQuote { file, place });
     }
     let columns = records.len();
+    if columns > MAX_COLUMNS {
+        return Err(Error::TooManyColumns { file });
+    }
     let first = numbers(&records);
     let has_header = match options.header {
         Header::Auto => first.is_empty() || names_all(&records, options.model_columns.as_deref()),
@@ -194,7 +198,22 @@ impl<'a> Intake<'a> {
             let (file, expected) = (self.builder.file.to_owned(), self.columns);
             return Err(Error::Ragged { file, place, found: records.len(), expected });
         }
-        self.take_row(place, |index| records.get(index))
+        self.take_row(place, |index| records.get(index))?;
+        if records.open_end && records.line > 1 {
+            self.note_open_end(place, records.get(self.columns - 1));
+        }
+        Ok(())
+    }
+
+    /// Notes a last number that may lack digits.
+    fn note_open_end(&mut self, place: Place, cell: &[u8]) {
+        let last = self.stored.iter().find(|(_, column)| *column == self.columns - 1);
+        if let (Some((_, column)), Cell::Number(_)) = (last, classify(cell)) {
+            let column = self.builder.plan.names[*column].clone();
+            let text = excerpt(&String::from_utf8_lossy(cell.trim_ascii()));
+            let notice = TableNotice::NoFinalNewline { column, place, text };
+            self.builder.plan.notices.push(notice);
+        }
     }
 
     #[inline]
@@ -202,7 +221,9 @@ impl<'a> Intake<'a> {
         for &(slot, column) in &self.stored {
             let bytes = field(column);
             let value = match fast_float2::parse::<f64, _>(bytes) {
-                Ok(value) if value.is_finite() && self.builder.scans[slot].is_number => value,
+                Ok(value) if value.abs() < LARGEST_WHOLE && self.builder.scans[slot].is_number => {
+                    value
+                }
                 _ => judge(&mut self.builder, slot, column, place, bytes)?,
             };
             self.builder.values.push(value);
@@ -225,7 +246,7 @@ impl<'a> Intake<'a> {
                 Cell::Number(weight) => self.builder.weight(place, weight, text)?,
                 Cell::Missing => self.builder.weight(place, f64::NAN, text)?,
                 Cell::Text => {
-                    let (file, text) = (self.builder.file.to_owned(), crate::error::excerpt(text));
+                    let (file, text) = (self.builder.file.to_owned(), excerpt(text));
                     let (column, role) = (self.builder.plan.names[column].clone(), Role::Weights);
                     return Err(Error::TextColumn { file, column, place, text, role });
                 }
@@ -268,7 +289,7 @@ fn judge(
         Cell::Missing => builder.missing(slot, place),
         Cell::Number(value) => {
             let text = utf8(builder.file, bytes, place, column)?;
-            builder.number(slot, place, value, text.trim())
+            builder.number(slot, place, value, || text.trim().to_owned())
         }
         Cell::Text => {
             let text = utf8(builder.file, bytes, place, column)?;

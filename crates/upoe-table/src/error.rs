@@ -5,7 +5,9 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::file_error::FileError;
+use crate::gzip::TrailingBytes;
 use crate::remedy::Remedy;
+use crate::select::MAX_COLUMNS;
 
 /// A result of this crate.
 pub type Result<T> = std::result::Result<T, Error>;
@@ -99,6 +101,14 @@ fn list<T: fmt::Display>(items: &[T]) -> String {
     shown.join(", ") + &rest
 }
 
+/// A number of cells, which are not counted to the end where there are too many.
+fn cells(found: usize) -> String {
+    match found > MAX_COLUMNS {
+        true => format!("more than {MAX_COLUMNS}"),
+        false => found.to_string(),
+    }
+}
+
 /// What went wrong with a table.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -110,6 +120,10 @@ pub enum Error {
     // Reading
     #[error("{}: cut short: {missing}; copy or download the file again", file.display())]
     Truncated { file: PathBuf, missing: String },
+    #[error("{}: its compressed data is damaged ({reason}); copy or download the file again", file.display())]
+    Damaged { file: PathBuf, reason: String },
+    #[error("{}: other bytes follow the end of its gzip data; unpack it and check the table, or copy or download the file again", file.display())]
+    TrailingBytes { file: PathBuf },
     #[error("{}: changed while it was read ({read} of {length} bytes came); read it again when nothing writes to it", file.display())]
     Shrank { file: PathBuf, read: u64, length: u64 },
     #[error("interrupted")]
@@ -130,7 +144,9 @@ pub enum Error {
     NoNumericColumns { file: PathBuf, columns: Vec<String> },
     #[error("{}: two columns are called `{name}` ({first} and {second}); rename one, since columns are matched by name", file.display())]
     DuplicateColumn { file: PathBuf, name: String, first: usize, second: usize },
-    #[error("{}: {place} has {found} cells where the first row has {expected}; add or remove cells there, or quote cells that contain the separator", file.display())]
+    #[error("{}: a row has more than {MAX_COLUMNS} cells, the most that a table can have; check the separator and the line ends, or exchange rows and columns", file.display())]
+    TooManyColumns { file: PathBuf },
+    #[error("{}: {place} has {} cells where the first row has {expected}; add or remove cells there, or quote cells that contain the separator", file.display(), cells(*found))]
     Ragged { file: PathBuf, place: Place, found: usize, expected: usize },
     #[error("{}: {place} opens a quote (\") that is never closed; close it, or double quotes within a cell", file.display())]
     UnclosedQuote { file: PathBuf, place: Place },
@@ -202,14 +218,16 @@ impl Error {
     /// The error of opening or reading `file`.
     pub(crate) fn read(file: &Path, source: io::Error) -> Self {
         match source.kind() {
+            _ if source.get_ref().is_some_and(|inner| inner.is::<TrailingBytes>()) => {
+                Error::TrailingBytes { file: file.to_owned() }
+            }
             io::ErrorKind::UnexpectedEof => Error::Truncated {
                 file: file.to_owned(),
                 missing: "it ends in the middle of its data".into(),
             },
-            io::ErrorKind::InvalidInput | io::ErrorKind::InvalidData => Error::Truncated {
-                file: file.to_owned(),
-                missing: format!("its compressed data is broken ({source})"),
-            },
+            io::ErrorKind::InvalidInput | io::ErrorKind::InvalidData => {
+                Error::Damaged { file: file.to_owned(), reason: source.to_string() }
+            }
             _ => FileError::read(file, source).into(),
         }
     }

@@ -7,10 +7,10 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-use flate2::read::MultiGzDecoder;
-
 use crate::error::{Error, Result};
 use crate::file_error::FileError;
+use crate::gzip::{self, Gunzip};
+use crate::utf16::{ByteOrder, Utf16};
 
 /// Hears how far reading is: bytes done, bytes in all where known, rows so far. Ends the
 /// reading with [`Error::Interrupted`] by answering `Break`.
@@ -110,14 +110,14 @@ impl Input {
         if start.starts_with(b"PK\x03\x04") {
             return Err(Error::Archive { file });
         }
-        let gzip = start.starts_with(&GZIP);
+        let gzip = start.starts_with(&gzip::MAGIC);
         let format = format_of(path, start, gzip);
         Ok(Input { file, format, stream, length: Some(length), gzip })
     }
 
     fn pipe(path: &Path, format: Format, mut reader: impl Read + 'static) -> Result<Input> {
         let start = head(&mut reader).map_err(|error| Error::read(path, error))?;
-        let gzip = start.starts_with(&GZIP);
+        let gzip = start.starts_with(&gzip::MAGIC);
         let stream = Bytestream::Pipe(Box::new(Cursor::new(start).chain(reader)));
         Ok(Input { file: path.to_owned(), format, stream, length: None, gzip })
     }
@@ -138,7 +138,7 @@ impl Input {
         };
         let counted = Counted { stream, done: Rc::clone(&done) };
         let reader: Box<dyn Read> = if self.gzip {
-            Box::new(MultiGzDecoder::new(io::BufReader::with_capacity(1 << 16, counted)))
+            Box::new(Gunzip::new(io::BufReader::with_capacity(1 << 16, counted)))
         } else {
             Box::new(counted)
         };
@@ -160,6 +160,18 @@ pub(crate) struct Source {
 }
 
 impl Source {
+    /// The same as UTF-8, where it is UTF-16.
+    pub fn into_utf8(mut self) -> io::Result<Source> {
+        let start = head(&mut self.reader)?;
+        let order = ByteOrder::of(&start);
+        let whole = Cursor::new(start).chain(self.reader);
+        self.reader = match order {
+            Some(order) => Box::new(Utf16::new(whole, order)),
+            None => Box::new(whole),
+        };
+        Ok(self)
+    }
+
     /// Bytes of the file read so far.
     pub fn done(&self) -> u64 {
         self.done.get()
@@ -195,7 +207,6 @@ impl Read for Counted {
     }
 }
 
-const GZIP: [u8; 2] = [0x1f, 0x8b];
 const HEAD: usize = 32;
 
 fn head(reader: &mut impl Read) -> io::Result<Vec<u8>> {

@@ -13,6 +13,7 @@ mod builder;
 mod csv;
 mod error;
 mod file_error;
+mod gzip;
 mod input;
 #[cfg(feature = "mat")]
 mod mat;
@@ -31,6 +32,7 @@ mod table;
 mod text;
 #[cfg(feature = "tiff")]
 mod tiff;
+mod utf16;
 mod write;
 #[cfg(feature = "parquet")]
 mod write_parquet;
@@ -41,7 +43,7 @@ pub use file_error::FileError;
 pub use input::Progress;
 pub use notice::TableNotice;
 pub use remedy::Remedy;
-pub use select::{Header, MissingCells, ReadOptions};
+pub use select::{Header, MAX_COLUMNS, MissingCells, ReadOptions};
 pub use table::Table;
 pub use text::{TextColumn, is_missing};
 #[cfg(feature = "tiff")]

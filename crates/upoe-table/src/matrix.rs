@@ -15,6 +15,14 @@ pub(crate) struct Layout {
     pub columns: usize,
 }
 
+impl Layout {
+    /// See [`Number::digits`], for one of the numbers in `bytes`.
+    fn digits(&self, bytes: &[u8], index: usize) -> String {
+        let bytes = bytes.get(index * self.number.size()..).unwrap_or_default();
+        self.number.digits(self.big_endian, bytes)
+    }
+}
+
 const CHUNK: usize = 1 << 16;
 
 /// Reads a matrix stored row after row; `tick` hears the rows done from time to time.
@@ -36,12 +44,14 @@ pub(crate) fn read_rows(
         reader.read_exact(bytes).map_err(|error| Error::read(builder.file, error))?;
         numbers.clear();
         layout.number.decode(layout.big_endian, bytes, &mut numbers);
-        for cells in numbers.chunks_exact(layout.columns) {
+        let stored = numbers.chunks_exact(layout.columns).zip(bytes.chunks_exact(row_bytes));
+        for (cells, bytes) in stored {
             row += 1;
             let place = Place::row(row as u64);
             for slot in 0..builder.plan.modelled.len() {
-                let value = cells[builder.plan.modelled[slot]];
-                let value = builder.number(slot, place, value, "")?;
+                let column = builder.plan.modelled[slot];
+                let digits = || layout.digits(bytes, column);
+                let value = builder.number(slot, place, cells[column], digits)?;
                 builder.values.push(value);
             }
             for (column, &value) in cells.iter().enumerate() {
@@ -76,10 +86,11 @@ pub(crate) fn read_columns(
             reader.read_exact(bytes).map_err(|error| Error::read(builder.file, error))?;
             numbers.clear();
             layout.number.decode(layout.big_endian, bytes, &mut numbers);
-            for &value in &numbers {
+            for (index, &value) in numbers.iter().enumerate() {
                 let place = Place::row(row as u64 + 1);
                 for &slot in slots {
-                    let value = builder.number(slot, place, value, "")?;
+                    let digits = || layout.digits(bytes, index);
+                    let value = builder.number(slot, place, value, digits)?;
                     builder.values[row * stride + slot] = value;
                 }
                 carry(builder, column, place, value)?;

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use crate::error::Place;
+
 /// Something the user should know, though the table could be read.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
@@ -35,6 +37,26 @@ pub enum TableNotice {
         /// The columns.
         columns: Vec<String>,
     },
+    /// A whole number has more digits than a double can hold; the first of its column.
+    Rounded {
+        /// The column.
+        column: String,
+        /// Where it is.
+        place: Place,
+        /// How the file writes it.
+        text: String,
+        /// What it is read as.
+        value: f64,
+    },
+    /// The last line has no line end, and its last cell is a modelled number.
+    NoFinalNewline {
+        /// The column.
+        column: String,
+        /// Where it is.
+        place: Place,
+        /// How the file writes it.
+        text: String,
+    },
     /// Rows with missing cells were left out.
     DroppedRows {
         /// How many were left out.
@@ -47,7 +69,12 @@ pub enum TableNotice {
 impl TableNotice {
     /// Whether this deserves a warning: the result may not be what was meant.
     pub fn is_warning(&self) -> bool {
-        matches!(self, TableNotice::IndexColumn { .. } | TableNotice::NumericHeader { .. })
+        matches!(
+            self,
+            TableNotice::IndexColumn { .. }
+                | TableNotice::NumericHeader { .. }
+                | TableNotice::Rounded { .. }
+        )
     }
 }
 
@@ -73,6 +100,16 @@ impl fmt::Display for TableNotice {
             TableNotice::ExtraColumns { columns } => {
                 write!(f, "ignored columns the model does not know: {}", columns.join(", "))
             }
+            TableNotice::Rounded { column, place, text, value } => write!(
+                f,
+                "column `{column}` has whole numbers beyond 2^53, which are rounded ({place}: \
+                 {text} is read as {value:.0}); if they are identifiers, leave the column out"
+            ),
+            TableNotice::NoFinalNewline { column, place, text } => write!(
+                f,
+                "the last line has no line end; if the file was cut off, its last number may \
+                 lack digits ({place}, column `{column}`: {text})"
+            ),
             TableNotice::DroppedRows { dropped, rows } => {
                 write!(f, "left out {dropped} of {rows} rows because of missing cells")
             }

@@ -42,9 +42,9 @@ pub(crate) fn read(
             format!("its header promises {claimed} bytes of numbers, and there are {available}");
         return Err(Error::Truncated { file, missing });
     }
+    let longer = "it holds more bytes than its header says";
     if !source.gzip && claimed < available {
-        let reason = "it holds more bytes than its header says";
-        return Err(Error::BadNpy { file, reason });
+        return Err(Error::BadNpy { file, reason: longer });
     }
 
     let plan = Plan::unnamed(&file, layout.columns, options)?;
@@ -59,6 +59,10 @@ pub(crate) fn read(
         read_columns(&mut source, &layout, &mut builder, &mut tick)?;
     } else {
         read_rows(&mut source, &layout, &mut builder, &mut tick)?;
+    }
+    // the end of packed bytes is where their checksum is
+    if source.gzip && source.read(&mut [0]).map_err(|error| Error::read(&file, error))? > 0 {
+        return Err(Error::BadNpy { file, reason: longer });
     }
     builder.finish(layout.rows)
 }

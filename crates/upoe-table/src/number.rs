@@ -30,6 +30,17 @@ impl Number {
         }
     }
 
+    /// The digits of the number that `bytes` begin with, if of a type that a double can round.
+    pub fn digits(self, big_endian: bool, bytes: &[u8]) -> String {
+        let bytes = bytes.first_chunk().copied().unwrap_or_default();
+        let bits = if big_endian { u64::from_be_bytes(bytes) } else { u64::from_le_bytes(bytes) };
+        match self {
+            Number::I64 => bits.cast_signed().to_string(),
+            Number::U64 => bits.to_string(),
+            _ => String::new(),
+        }
+    }
+
     /// Appends the numbers stored in `bytes`; a rest too short for one is ignored.
     pub fn decode(self, big_endian: bool, bytes: &[u8], numbers: &mut Vec<f64>) {
         macro_rules! decode {

@@ -171,7 +171,7 @@ fn read_group<R: ChunkReader + 'static>(
                 let place = Place::row(row as u64 + 1);
                 for &at in slots.iter() {
                     let slot = builder.stored[at];
-                    let value = builder.number(slot, place, cell.number(), "")?;
+                    let value = builder.number(slot, place, cell.number(), || cell.digits())?;
                     builder.values[row * stride + at] = value;
                 }
                 carry(builder, *index, place, cell)?;
@@ -262,6 +262,7 @@ enum Cell {
     Null,
     Number(f64),
     Integer(i64),
+    Unsigned(u64),
     Text(String),
 }
 
@@ -270,7 +271,16 @@ impl Cell {
         match self {
             Cell::Number(value) => *value,
             Cell::Integer(value) => *value as f64,
+            Cell::Unsigned(value) => *value as f64,
             Cell::Null | Cell::Text(_) => f64::NAN,
+        }
+    }
+
+    /// The digits of a whole number.
+    fn digits(&self) -> String {
+        match self {
+            Cell::Integer(_) | Cell::Unsigned(_) => self.text(),
+            _ => String::new(),
         }
     }
 
@@ -279,6 +289,7 @@ impl Cell {
             Cell::Null => String::new(),
             Cell::Number(value) => format_number(*value),
             Cell::Integer(value) => value.to_string(),
+            Cell::Unsigned(value) => value.to_string(),
             Cell::Text(text) => text.clone(),
         }
     }
@@ -303,7 +314,8 @@ fn read_batch(reader: &mut ColumnReader, kind: Kind, levels: i16) -> ParquetResu
             _ => Cell::Integer(value.into()),
         }),
         ColumnReader::Int64ColumnReader(reader) => batch(reader, levels, |&value| match kind {
-            Kind::Unsigned if value < 0 => Cell::Number(value as u64 as f64),
+            Kind::Unsigned => Cell::Unsigned(value.cast_unsigned()),
+            Kind::Decimal(0) => Cell::Integer(value),
             Kind::Decimal(scale) => Cell::Number(scaled(value as f64, scale)),
             _ => Cell::Integer(value),
         }),

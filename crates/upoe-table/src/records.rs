@@ -5,12 +5,16 @@
 
 use std::io::{self, Read};
 
-use memchr::{memchr, memchr_iter, memchr2};
+use memchr::{memchr, memchr_iter, memchr2, memchr3_iter};
+
+use crate::select::MAX_COLUMNS;
 
 /// A reader of records, one at a time.
 pub(crate) struct Records<R> {
     pub reader: R,
     pub delimiter: u8,
+    /// What ends a line: LF, also after CR, or CR alone, as on the first Macintoshes.
+    newline: u8,
     buffer: Vec<u8>,
     start: usize,
     end: usize,
@@ -26,6 +30,8 @@ pub(crate) struct Records<R> {
     lines: u64,
     /// Number of empty lines before the record.
     pub blank: u64,
+    /// The record is the last one and no line end follows it.
+    pub open_end: bool,
     /// The record opens a quote that nothing closes.
     pub unclosed: bool,
 }
@@ -35,6 +41,7 @@ impl<R: Read> Records<R> {
         let mut records = Records {
             reader,
             delimiter,
+            newline: b'\n',
             buffer: vec![0; 1 << 18],
             start: 0,
             end: 0,
@@ -46,22 +53,40 @@ impl<R: Read> Records<R> {
             line: 0,
             lines: 0,
             blank: 0,
+            open_end: false,
             unclosed: false,
         };
         records.fill()?;
         if records.buffer[..records.end].starts_with(b"\xef\xbb\xbf") {
             records.start = 3;
         }
+        records.newline = records.find_newline()?;
         Ok(records)
+    }
+
+    /// What ends the lines: what ends the first one.
+    fn find_newline(&mut self) -> io::Result<u8> {
+        const LONGEST: usize = 1 << 22; // longer than a header is
+        loop {
+            let text = &self.buffer[self.start..self.end];
+            if let Some(newline) = newline(text) {
+                return Ok(newline);
+            }
+            if self.ended || text.len() > LONGEST {
+                let only_cr = memchr(b'\n', text).is_none() && memchr(b'\r', text).is_some();
+                return Ok(if only_cr { b'\r' } else { b'\n' });
+            }
+            self.fill()?;
+        }
     }
 
     /// The first line, or as much of it as is in the buffer.
     pub fn first_line(&self) -> &[u8] {
         let text = &self.buffer[self.start..self.end];
-        &text[..memchr(b'\n', text).unwrap_or(text.len())]
+        &text[..memchr(self.newline, text).unwrap_or(text.len())]
     }
 
-    /// Number of fields in the record.
+    /// Number of fields in the record; those past one more than a table can have are not there.
     pub fn len(&self) -> usize {
         self.fields.len()
     }
@@ -81,8 +106,8 @@ impl<R: Read> Records<R> {
         self.blank = 0;
         loop {
             let text = &self.buffer[self.start..self.end];
-            let newline = memchr(b'\n', text);
-            if newline.is_none() && !self.ended {
+            let newline = memchr(self.newline, text);
+            if newline.is_none() && !self.ended && !self.is_too_wide(text) {
                 self.fill()?;
                 continue;
             }
@@ -104,7 +129,7 @@ impl<R: Read> Records<R> {
                 self.in_scratch = false;
                 self.fields.clear();
                 let mut start = self.start;
-                for at in memchr_iter(self.delimiter, line) {
+                for at in memchr_iter(self.delimiter, line).take(MAX_COLUMNS) {
                     self.fields.push((start, self.start + at));
                     start = self.start + at + 1;
                 }
@@ -117,13 +142,22 @@ impl<R: Read> Records<R> {
                     self.fill()?;
                     continue;
                 };
-                let newlines = memchr_iter(b'\n', &self.buffer[self.start..after]).count() as u64;
-                self.lines = newlines.max(1);
+                let record = &self.buffer[self.start..after];
+                self.lines = (memchr_iter(self.newline, record).count() as u64).max(1);
                 self.start = after;
             }
             self.next_line += self.lines;
+            self.open_end = self.buffer[self.start - 1] != self.newline;
             return Ok(true);
         }
+    }
+
+    /// Whether the start of a line without quotes has more fields than a table can have: its
+    /// end does not matter then.
+    fn is_too_wide(&self, text: &[u8]) -> bool {
+        text.len() > MAX_COLUMNS
+            && memchr(b'"', text).is_none()
+            && memchr_iter(self.delimiter, text).count() > MAX_COLUMNS
     }
 
     /// Unquotes the record at `start` into `scratch`; gives where the next one starts, or
@@ -158,7 +192,7 @@ impl<R: Read> Records<R> {
                 }
             }
             let rest = &text[at..];
-            let stop = memchr2(self.delimiter, b'\n', rest);
+            let stop = memchr2(self.delimiter, self.newline, rest);
             if stop.is_none() && !self.ended {
                 return None;
             }
@@ -168,7 +202,7 @@ impl<R: Read> Records<R> {
             self.scratch.extend_from_slice(cell);
             self.fields.push((field, self.scratch.len()));
             at += plain.len() + usize::from(stop.is_some());
-            if !more {
+            if !more || self.fields.len() > MAX_COLUMNS {
                 return Some(at);
             }
         }
@@ -202,6 +236,20 @@ impl<R: Read> Records<R> {
     pub fn consumed(&self, done: u64) -> u64 {
         done.saturating_sub((self.end - self.start) as u64)
     }
+}
+
+/// What ends the first line of a text, outside quotes; `None` where it goes on.
+fn newline(text: &[u8]) -> Option<u8> {
+    let mut quoted = false;
+    for at in memchr3_iter(b'"', b'\r', b'\n', text) {
+        match (text[at], text.get(at + 1)) {
+            (b'"', _) => quoted = !quoted,
+            _ if quoted => {}
+            (b'\n', _) | (_, Some(b'\n')) => return Some(b'\n'),
+            (_, after) => return after.map(|_| b'\r'),
+        }
+    }
+    None
 }
 
 #[cfg(test)]
@@ -241,9 +289,9 @@ mod tests {
     }
 
     proptest! {
-        /// The `csv` crate splits the same way (it also ends records at a lone CR).
+        /// The `csv` crate splits the same way (it ends records at a CR among LF, too).
         #[test]
-        fn agrees_with_the_csv_crate(text in "([ab1\",]|\n|\r\n){0,40}") {
+        fn agrees_with_the_csv_crate(text in "([ab1\",]|\n|\r\n){0,40}|([ab1\",]|\r){0,40}") {
             let mut peer = csv::ReaderBuilder::new()
                 .has_headers(false).flexible(true).from_reader(text.as_bytes());
             let theirs: Vec<Vec<Vec<u8>>> = peer

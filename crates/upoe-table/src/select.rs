@@ -52,6 +52,10 @@ pub struct ReadOptions {
     pub model_columns: Option<Vec<String>>,
 }
 
+/// The most columns a table can have: more than tables of measurements do, and few enough for
+/// a small file that unpacks to a great many separators.
+pub const MAX_COLUMNS: usize = 1_000_000;
+
 /// The roles of a file's columns, by index into `names`.
 #[derive(Debug)]
 pub(crate) struct Plan {
@@ -70,6 +74,9 @@ pub(crate) struct Plan {
 impl Plan {
     /// Roles for columns with names from the file.
     pub fn named(file: &Path, names: Vec<String>, options: &ReadOptions) -> Result<Self> {
+        if names.len() > MAX_COLUMNS {
+            return Err(Error::TooManyColumns { file: file.to_owned() });
+        }
         let mut order: Vec<usize> = (0..names.len()).collect();
         order.sort_by(|&a, &b| names[a].cmp(&names[b]).then(a.cmp(&b)));
         for pair in order.windows(2) {
@@ -83,6 +90,9 @@ impl Plan {
 
     /// Roles for columns without names: they are called c1, c2, …
     pub fn unnamed(file: &Path, columns: usize, options: &ReadOptions) -> Result<Self> {
+        if columns > MAX_COLUMNS {
+            return Err(Error::TooManyColumns { file: file.to_owned() });
+        }
         let names = (1..=columns).map(|position| format!("c{position}")).collect();
         Plan::new(file, names, false, options)
     }

@@ -48,6 +48,8 @@ fn errors() -> Vec<Error> {
     let mut all = one_of_each!(Error:
         File { 0: FileError::BrokenPipe },
         Truncated { file: file(), missing: text() },
+        Damaged { file: file(), reason: text() },
+        TrailingBytes { file: file() },
         Shrank { file: file(), read: 1, length: 2 },
         Interrupted {},
         NotTable { file: file() },
@@ -57,6 +59,7 @@ fn errors() -> Vec<Error> {
         AllRowsDropped { file: file() },
         NoNumericColumns { file: file(), columns: vec![text()] },
         DuplicateColumn { file: file(), name: text(), first: 1, second: 2 },
+        TooManyColumns { file: file() },
         Ragged { file: file(), place: place(), found: 1, expected: 2 },
         UnclosedQuote { file: file(), place: place() },
         MixedColumn { file: file(), place: place(), column: text(), text: text(), role: Role::Modelled },
@@ -102,6 +105,8 @@ fn notices() -> Vec<TableNotice> {
         IndexColumn { column: text() },
         NumericHeader { first: 1.0, last: 2.0 },
         ExtraColumns { columns: vec![text()] },
+        Rounded { column: text(), place: place(), text: text(), value: 1.0 },
+        NoFinalNewline { column: text(), place: place(), text: text() },
         DroppedRows { dropped: 1, rows: 2 },
     )
 }
