@@ -5,7 +5,6 @@ use std::time::Instant;
 use upoe::{Event, Fit, Model, Rest, Rows, Settings, StopReason, fit_with};
 use upoe_io::{Likelihood, ModelFile, Table, Training};
 
-use crate::args::refuse_overwriting;
 use crate::describe;
 use crate::failure::{Failure, from_core, setting};
 use crate::fit_args::FitArgs;
@@ -13,7 +12,9 @@ use crate::holdout::{self, HeldOut};
 use crate::interrupt;
 use crate::keeper::Keeper;
 use crate::output::{print, print_json};
+use crate::overwriting::{refuse_overwriting, refuse_same};
 use crate::progress::Progress;
+use crate::stdout;
 use crate::watch::Watch;
 
 /// Reads, learns, writes.
@@ -31,8 +32,14 @@ pub fn run(args: &FitArgs) -> Result<(), Failure> {
         return Err(Failure::Usage("--output -: a model goes to a file; give its name".into()));
     }
     args.common.start()?;
+    if args.common.json || !args.common.quiet {
+        stdout::check()?;
+    }
     for path in args.output.iter().chain(&args.checkpoint) {
         refuse_overwriting(&[&args.table.data], Some(path))?;
+    }
+    if let (Some(output), Some(checkpoint)) = (&args.output, &args.checkpoint) {
+        refuse_same(output, checkpoint)?;
     }
     for path in args.output.iter().chain(&args.checkpoint) {
         upoe_io::check_writable(path)?;

@@ -7,6 +7,7 @@ use upoe::{Model, Rows};
 
 use crate::args::{Common, TableArgs};
 use crate::failure::{Failure, from_core};
+use crate::interrupt;
 use crate::output::{self, Output};
 use crate::progress::Progress;
 
@@ -49,6 +50,7 @@ impl Score {
         }
         let file = self.table.model(&self.model, self.output.as_deref())?;
         output::check(self.output.as_deref(), self.common.json)?;
+        interrupt::listen();
         let progress = Progress::new(self.common.quiet);
         let table = progress.read(&self.table.data, &self.table.options_for(&file.names)?)?;
         progress.stage("scoring");
