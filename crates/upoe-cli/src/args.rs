@@ -9,6 +9,7 @@ use upoe_file::ModelFile;
 use upoe_table::{Header, MissingCells, ReadOptions};
 
 use crate::failure::Failure;
+use crate::overwriting::refuse_overwriting;
 
 /// The table to read, and what its columns are for.
 #[derive(Args)]
@@ -147,21 +148,6 @@ impl Common {
         rayon::ThreadPoolBuilder::new().num_threads(threads).build_global().map_err(|_| {
             Failure::Message(format!("--threads {threads}: the system would not start that many"))
         })
-    }
-}
-
-/// Refuses to write a result over what it is made from.
-pub fn refuse_overwriting(inputs: &[&Path], output: Option<&Path>) -> Result<(), Failure> {
-    let real = |path: &Path| path.canonicalize().ok().filter(|path| path.is_file());
-    let Some(output) = output.and_then(|path| real(path).map(|real| (path, real))) else {
-        return Ok(());
-    };
-    match inputs.iter().any(|input| real(input).as_ref() == Some(&output.1)) {
-        false => Ok(()),
-        true => Err(Failure::Message(format!(
-            "{}: is read by this command, and would be written over; give another name with `-o`",
-            output.0.display()
-        ))),
     }
 }
 

@@ -5,6 +5,7 @@ use std::process::ExitCode;
 
 use upoe_table::{FileError, Table};
 
+use crate::interrupt;
 use crate::remedy;
 use crate::visible;
 
@@ -15,7 +16,7 @@ pub enum Failure {
     Message(String),
     /// The command line is: status 2.
     Usage(String),
-    /// Ctrl-C: status 130; what there is to say, if anything.
+    /// Ctrl-C or SIGTERM: status 130; what there is to say, if anything.
     Interrupted(Option<String>),
     /// Nobody reads the output any more: status 0, not a word.
     ClosedPipe,
@@ -39,7 +40,7 @@ impl Failure {
         ExitCode::from(match self {
             Failure::Message(_) => 1,
             Failure::Usage(_) => 2,
-            Failure::Interrupted(_) => 130,
+            Failure::Interrupted(_) => interrupt::STATUS,
             Failure::ClosedPipe => 0,
         })
     }

@@ -7,7 +7,6 @@ use upoe::{Event, Fitter, Rows, Settings, StopReason};
 use upoe_file::{ModelFile, Training};
 use upoe_table::Table;
 
-use crate::args::refuse_overwriting;
 use crate::describe;
 use crate::failure::{Failure, from_core, setting};
 use crate::fit_args::FitArgs;
@@ -15,7 +14,9 @@ use crate::holdout::{self, HeldOut};
 use crate::interrupt;
 use crate::keeper::Keeper;
 use crate::output::{print, print_json};
+use crate::overwriting::{refuse_overwriting, refuse_same};
 use crate::progress::Progress;
+use crate::stdout;
 use crate::watch::Watch;
 
 /// Reads, learns, writes.
@@ -33,8 +34,14 @@ pub fn run(args: &FitArgs) -> Result<(), Failure> {
         return Err(Failure::Usage("--output -: a model goes to a file; give its name".into()));
     }
     args.common.start()?;
+    if args.common.json || !args.common.quiet {
+        stdout::check()?;
+    }
     for path in args.output.iter().chain(&args.checkpoint) {
         refuse_overwriting(&[&args.table.data], Some(path))?;
+    }
+    if let (Some(output), Some(checkpoint)) = (&args.output, &args.checkpoint) {
+        refuse_same(output, checkpoint)?;
     }
     for path in args.output.iter().chain(&args.checkpoint) {
         upoe_table::check_writable(path)?;

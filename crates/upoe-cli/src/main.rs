@@ -14,12 +14,14 @@ mod interrupt;
 mod keeper;
 mod manual;
 mod output;
+mod overwriting;
 mod progress;
 mod remedy;
 mod report;
 mod reproduce;
 mod sample;
 mod score;
+mod stdout;
 mod table;
 mod transform;
 mod visible;
@@ -83,13 +85,22 @@ impl Verb {
 /// so nothing is printed until a panic gets as far as here.
 static PANIC: Mutex<String> = Mutex::new(String::new());
 
+fn run() -> Result<(), Failure> {
+    match Cli::try_parse() {
+        Ok(cli) => cli.verb.run(),
+        // Help and version are results too; anything else is a wrong command line.
+        Err(error) if !error.use_stderr() => output::print(&error.render().ansi().to_string()),
+        Err(error) => error.exit(),
+    }
+}
+
 fn main() -> ExitCode {
     panic::set_hook(Box::new(|panic| {
         if let Ok(mut said) = PANIC.lock() {
             *said = panic.to_string();
         }
     }));
-    let result = panic::catch_unwind(AssertUnwindSafe(|| Cli::parse().verb.run()));
+    let result = panic::catch_unwind(AssertUnwindSafe(run));
     let failure = match result {
         Ok(Ok(())) => return ExitCode::SUCCESS,
         Ok(Err(failure)) => failure,

@@ -8,6 +8,7 @@ use serde_json::{Map, Number, Value};
 use upoe_table::{TableWriter, TextColumn, is_missing};
 
 use crate::failure::Failure;
+use crate::stdout;
 use crate::visible;
 
 /// A table being written.
@@ -55,7 +56,7 @@ pub fn number(x: f64) -> Value {
 
 /// Refuses, before any work, a file that the result cannot go to.
 pub fn check(path: Option<&Path>, json: bool) -> Result<(), Failure> {
-    let Some(path) = path.filter(|path| path.as_os_str() != "-") else { return Ok(()) };
+    let Some(path) = path.filter(|path| path.as_os_str() != "-") else { return stdout::check() };
     if !json {
         return Ok(upoe_table::check_table(path)?);
     }
@@ -178,6 +179,7 @@ pub fn print_json(text: &str) -> Result<(), Failure> {
 
 /// Writes text to the standard output.
 pub fn print(text: &str) -> Result<(), Failure> {
+    stdout::check()?;
     let mut out = anstream::stdout();
     out.write_all(text.as_bytes())?;
     Ok(out.flush()?)

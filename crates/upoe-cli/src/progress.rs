@@ -4,6 +4,8 @@
 use std::io::{IsTerminal, Write};
 use std::ops::ControlFlow;
 use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
@@ -100,6 +102,7 @@ impl Progress {
         };
         let (start, mut said, mut bytes) = (Instant::now(), Instant::now(), 0);
         self.live(format!("reading {name}"));
+        let waiting = Waiting::begin(self.bar.clone());
         let table = Table::read_with(path, options, &mut |done, total, rows| {
             bytes = done;
             let every = Duration::from_millis(if self.is_live() { 100 } else { 5000 });
@@ -113,6 +116,7 @@ impl Progress {
             }
             if interrupt::asked() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         })?;
+        drop(waiting);
         let seconds = start.elapsed().as_secs_f64();
         let rate = if bytes > 20_000_000 {
             format!(", {:.0} MB/s", bytes as f64 / 1e6 / seconds)
@@ -139,6 +143,36 @@ impl Progress {
 impl Drop for Progress {
     fn drop(&mut self) {
         self.clear();
+    }
+}
+
+/// Reading that may wait for a pipe: where nothing comes, nobody sees that it is asked to end,
+/// so a thread of its own ends the program. Nothing is written by then.
+struct Waiting(Arc<AtomicBool>);
+
+impl Waiting {
+    fn begin(bar: Option<ProgressBar>) -> Self {
+        let done = Arc::new(AtomicBool::new(false));
+        let is_done = done.clone();
+        std::thread::spawn(move || {
+            let mut asked = 0;
+            while !is_done.load(Ordering::SeqCst) {
+                std::thread::sleep(Duration::from_millis(100));
+                asked += u32::from(interrupt::asked());
+                if asked > 3 && !is_done.swap(true, Ordering::SeqCst) {
+                    bar.inspect(ProgressBar::finish_and_clear);
+                    let _ = Failure::from(upoe_table::Error::Interrupted).report();
+                    std::process::exit(interrupt::STATUS.into());
+                }
+            }
+        });
+        Waiting(done)
+    }
+}
+
+impl Drop for Waiting {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::SeqCst);
     }
 }
 

@@ -9,6 +9,7 @@ use upoe_file::ModelFile;
 use crate::args::Common;
 use crate::failure::Failure;
 use crate::output::{self, Output};
+use crate::overwriting::refuse_overwriting;
 use crate::progress::{Progress, grouped};
 
 /// New rows, in the data's own units
@@ -39,6 +40,7 @@ impl Sample {
     pub fn run(&self) -> Result<(), Failure> {
         const BLOCK: usize = 64 * Model::SAMPLE_BLOCK;
         self.common.start()?;
+        refuse_overwriting(&[&self.model], self.output.as_deref())?;
         let file = ModelFile::read(&self.model)?;
         output::check(self.output.as_deref(), self.common.json)?;
         // Rows on the standard output show the progress themselves.

@@ -51,6 +51,7 @@ impl Score {
         }
         let file = self.table.model(&self.model, self.output.as_deref())?;
         output::check(self.output.as_deref(), self.common.json)?;
+        interrupt::listen();
         let progress = Progress::new(self.common.quiet);
         let table = progress.read(&self.table.data, &self.table.options_for(&file.names)?)?;
         progress.stage("scoring");

@@ -97,7 +97,7 @@ impl Crabs {
         }
         let embedded = include_str!("../../data/peers-crabs.json");
         let peers = Peers::read(self.peers.as_deref(), "crabs", Some(embedded))?;
-        let mut outlet = Outlet::open(&self.output, &self.common)?;
+        let mut outlet = Outlet::open(&self.output, &self.common, &[self.peers.as_deref()])?;
         let table = crabs()?;
         let found = self.find(&table, &outlet, peers.as_ref())?;
         outlet.progress.stage("drawing");

@@ -106,7 +106,11 @@ impl Frey {
             };
             (0..self.splits).map(one).collect()
         };
-        let mut outlet = Outlet::open(&self.output, &self.common)?;
+        let mut outlet = Outlet::open(
+            &self.output,
+            &self.common,
+            &[Some(&self.data), self.train_rows.as_deref(), self.peers.as_deref()],
+        )?;
         let (random, blocks) = (splits(false), splits(true));
         let rows: Vec<String> = random[0].train.iter().map(|row| row.to_string()).collect();
         outlet.write("train_rows.txt", (rows.join("\n") + "\n").as_bytes())?;

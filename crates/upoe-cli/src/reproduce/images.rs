@@ -111,7 +111,11 @@ impl Images {
         let pictures = Pictures::read(&self.data)?;
         let peers = Peers::read(self.peers.as_deref(), "images", None)?;
         let compared = self.compare.as_deref().map(Run::read).transpose()?;
-        let mut outlet = Outlet::open(&self.output, &self.common)?;
+        let mut outlet = Outlet::open(
+            &self.output,
+            &self.common,
+            &[self.compare.as_deref(), self.peers.as_deref()],
+        )?;
         let train = pictures.patches(1..=11, self.patches, self.seed);
         let held = pictures.patches(12..=13, self.held_out, self.seed);
         outlet.write("patches.csv", patches::places(&train, &held).as_bytes())?;

@@ -10,7 +10,9 @@ use crate::args::Common;
 use crate::failure::Failure;
 use crate::interrupt;
 use crate::output::{print, print_json};
+use crate::overwriting::refuse_overwriting;
 use crate::progress::Progress;
+use crate::stdout;
 use crate::visible;
 
 /// The directory an experiment writes to.
@@ -25,9 +27,20 @@ pub struct Outlet {
 }
 
 impl Outlet {
-    /// Makes the directory, and refuses one that cannot be written to.
-    pub fn open(directory: &Path, common: &Common) -> Result<Self, Failure> {
+    /// Makes the directory, and refuses one that cannot be written to, or whose results are read.
+    pub fn open(
+        directory: &Path,
+        common: &Common,
+        inputs: &[Option<&Path>],
+    ) -> Result<Self, Failure> {
         common.start()?;
+        if common.json || !common.quiet {
+            stdout::check()?;
+        }
+        let inputs: Vec<&Path> = inputs.iter().flatten().copied().collect();
+        for result in ["results.json", "results.md"] {
+            refuse_overwriting(&inputs, Some(&directory.join(result)))?;
+        }
         interrupt::listen();
         std::fs::create_dir_all(directory).map_err(|error| {
             let directory = directory.display();

@@ -80,19 +80,42 @@ fn a_killed_fit_resumes_with_the_same_bits() {
 }
 
 #[test]
-fn ctrl_c_keeps_the_experts_learned_so_far() {
-    let place = place();
-    let mut args = FIT.to_vec();
-    args.extend(["--checkpoint", "c.ckpt"]);
-    let child = start(&place, &args);
-    interrupt(&child);
-    let run = Run::of(child.wait_with_output().unwrap());
-    assert_eq!(run.code, Some(130), "{run:#?}");
-    assert!(run.err.contains("kept in m.upoe"), "{run:#?}");
-    let json = what_it_says(&place, "m.upoe");
-    assert_eq!(json["stop_reason"], "interrupted");
-    let experts = json["experts"].as_array().unwrap().len();
-    assert!((1..10).contains(&experts), "{experts}");
+fn ctrl_c_and_sigterm_keep_the_experts_learned_so_far() {
+    for signal in ["-INT", "-TERM"] {
+        let place = place();
+        let mut args = FIT.to_vec();
+        args.extend(["--checkpoint", "c.ckpt"]);
+        let child = start(&place, &args);
+        send(signal, &child);
+        let run = Run::of(child.wait_with_output().unwrap());
+        assert_eq!(run.code, Some(130), "{run:#?}");
+        assert!(run.err.contains("kept in m.upoe"), "{run:#?}");
+        let json = what_it_says(&place, "m.upoe");
+        assert_eq!(json["stop_reason"], "interrupted");
+        let experts = json["experts"].as_array().unwrap().len();
+        assert!((1..10).contains(&experts), "{experts}");
+    }
+}
+
+/// Where the pipe says nothing more, too: the verbs wait for it, and end within a second.
+#[test]
+fn ctrl_c_ends_the_wait_for_a_pipe() {
+    let place = Place::with_model();
+    for args in [["fit", "-", "-o", "n.upoe"], ["score", "m.upoe", "-", "--quiet"]] {
+        let mut command = place.command(&args);
+        let pipes = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = pipes.spawn().unwrap();
+        let mut input = child.stdin.take().unwrap();
+        std::io::Write::write_all(&mut input, b"FL,RW,CL,CW,BD\n1,2,3,4,5\n").unwrap();
+        std::thread::sleep(Duration::from_millis(300));
+        let begin = Instant::now();
+        send("-INT", &child);
+        let run = Run::of(child.wait_with_output().unwrap());
+        assert_eq!(run.code, Some(130), "{run:#?}");
+        assert!(run.err.contains("interrupted while reading"), "{run:#?}");
+        assert!(begin.elapsed() < Duration::from_secs(1), "{:?}", begin.elapsed());
+        drop(input);
+    }
 }
 
 #[test]
@@ -105,7 +128,7 @@ fn ctrl_c_while_reading_ends_at_once() {
     let table = heavy_tails(2000, 10);
     std::io::Write::write_all(&mut input, table.as_bytes()).unwrap();
     std::thread::sleep(Duration::from_millis(200));
-    interrupt(&child);
+    send("-INT", &child);
     std::thread::sleep(Duration::from_millis(100));
     let rows = table.split_once('\n').unwrap().1;
     for _ in 0..20 {
@@ -119,9 +142,9 @@ fn ctrl_c_while_reading_ends_at_once() {
     assert!(!place.path("m.upoe").exists());
 }
 
-fn interrupt(child: &Child) {
+fn send(signal: &str, child: &Child) {
     let pid = child.id().to_string();
-    assert!(Command::new("kill").args(["-INT", &pid]).status().unwrap().success());
+    assert!(Command::new("kill").args([signal, &pid]).status().unwrap().success());
 }
 
 #[test]

@@ -8,6 +8,7 @@ mod readme;
 mod remedies;
 mod reproduce;
 mod strange_text;
+mod streams;
 mod verbs;
 
 use std::io::Write;
