@@ -42,8 +42,9 @@ pub const FEWEST: f64 = 1.5;
 /// The chance that the best direction of Gaussian rows of total weight `weight` in `dims` free
 /// dimensions gains as much under this expert's family.
 pub fn p_value(expert: &Expert, weight: f64, dims: usize, gain: f64) -> f64 {
-    let (mean, deviation) = moments(expert, weight, dims);
     let t = 2.0 * weight * gain;
+    // A family that was not simulated cannot be significant.
+    let Some((mean, deviation)) = moments(expert, weight, dims) else { return 1.0 };
     if !(t > 0.0) || weight < FEWEST * dims as f64 {
         return 1.0;
     }
@@ -57,7 +58,7 @@ pub fn p_value(expert: &Expert, weight: f64, dims: usize, gain: f64) -> f64 {
 
 /// Whether the table covers such rows by simulation rather than by continuing its trend.
 pub fn covers(expert: &Expert, weight: f64, dims: usize) -> bool {
-    let (section, beyond) = section(expert);
+    let Some((section, beyond)) = section(expert) else { return false };
     let ln_ratio = (weight / dims as f64).ln();
     let line = section.lines.iter().find(|l| l.dims >= dims as f64);
     beyond == 0.0
@@ -67,8 +68,8 @@ pub fn covers(expert: &Expert, weight: f64, dims: usize) -> bool {
         })
 }
 
-fn moments(expert: &Expert, weight: f64, dims: usize) -> (f64, f64) {
-    let (section, beyond) = section(expert);
+fn moments(expert: &Expert, weight: f64, dims: usize) -> Option<(f64, f64)> {
+    let (section, beyond) = section(expert)?;
     let at = |section: &Section| section.at(weight, dims);
     let (mean, deviation) = at(section);
     // Each component past the tabulated ones adds what the last one did.
@@ -77,11 +78,12 @@ fn moments(expert: &Expert, weight: f64, dims: usize) -> (f64, f64) {
             Some(smaller) if beyond > 0.0 => beyond * (mean - at(smaller).0).max(0.0),
             _ => 0.0,
         };
-    (mean + more, MARGIN * deviation)
+    Some((mean + more, MARGIN * deviation))
 }
 
-/// The section for an expert, and how many components it has past the largest tabulated.
-fn section(expert: &Expert) -> (&'static Section, f64) {
+/// The section for an expert, and how many components it has past the largest tabulated; `None`
+/// where its family is not in the table.
+fn section(expert: &Expert) -> Option<(&'static Section, f64)> {
     let (family, size) = match expert {
         Expert::StudentT(_) => (Family::StudentT, 1),
         Expert::Tilt(_) => (Family::Tilt, 1),
@@ -94,9 +96,8 @@ fn section(expert: &Expert) -> (&'static Section, f64) {
     let exact = sections.iter().find(|s| s.family == family && s.size == size);
     let largest = sections.iter().filter(|s| s.family == family).max_by_key(|s| s.size);
     match (exact, largest) {
-        (Some(section), _) => (section, 0.0),
-        (None, Some(section)) => (section, size.saturating_sub(section.size) as f64),
-        (None, None) => (&sections[0], 0.0),
+        (Some(section), _) => Some((section, 0.0)),
+        (None, section) => section.map(|s| (s, size.saturating_sub(s.size) as f64)),
     }
 }
 
@@ -181,4 +182,21 @@ fn read(text: &str) -> Vec<Section> {
         }
     }
     sections
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::learn::Settings;
+
+    #[test]
+    fn every_family_that_learning_tries_is_in_the_table() {
+        for &family in Family::ALL {
+            let templates = Settings::default().templates(family, 1000.0).expect("templates");
+            for expert in &templates {
+                assert!(section(expert).is_some_and(|(s, _)| s.family == family), "{family:?}");
+                assert!(covers(expert, 300.0, 3) && p_value(expert, 300.0, 3, 1.0) < 1e-6);
+            }
+        }
+    }
 }
