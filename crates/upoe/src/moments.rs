@@ -163,6 +163,8 @@ impl Moments {
 /// to be squared.
 pub(crate) fn check_spread(variances: &[f64], mean: &[f64], rows: &Rows) -> Result<()> {
     for (column, &variance) in variances.iter().enumerate() {
+        // Rows are finite, so this is ∞ − ∞.
+        let variance = if variance.is_nan() { f64::INFINITY } else { variance };
         let rounding = 4.0 * f64::EPSILON * mean[column].abs();
         let varies = |row: usize| (rows.row(row)[column] - mean[column]).abs() > rounding;
         let tiny = variance <= SMALLEST * SMALLEST

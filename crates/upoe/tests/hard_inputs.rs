@@ -139,6 +139,15 @@ fn tiny_weights_do_not_hide_a_spread_that_cannot_be_squared() {
 }
 
 #[test]
+fn a_variance_that_overflows_spreads_too_far() {
+    for far in [1e300, -1.7e308] {
+        let values = [3.0, far, 3.1, 1.7e308, 2.0, 5e299, 1.0, 2.0];
+        let error = fit(&Rows::new(&values, 2).unwrap(), &quick()).unwrap_err();
+        assert!(error.to_string().contains("column 1 spreads too far"), "{error}");
+    }
+}
+
+#[test]
 fn too_few_rows_and_no_variance_are_errors() {
     let one = fit(&Rows::new(&[1.0, 2.0], 2).unwrap(), &quick()).unwrap_err();
     assert_eq!(one, Error::TooFewRows { rows: 1, needed: 2 });

@@ -153,6 +153,16 @@ fn columns_in_tiny_units_are_not_called_constant() {
 }
 
 #[test]
+fn columns_in_huge_units_spread_too_far() {
+    let place = Place::new();
+    for (name, cell) in [("huge.csv", "1e300"), ("opposite.csv", "-1.7e308"), ("once.csv", "7")] {
+        place.write(name, format!("a,b\n3,{cell}\n3.1,1.7e308\n2,5e299\n1,2\n"));
+        let run = place.run(&["fit", name, "-o", "h.upoe"]);
+        run.failed(1, &[name, "column `b` spreads too far", "divide it by a large number"]);
+    }
+}
+
+#[test]
 fn large_groups_held_out_are_told() {
     let place = Place::new();
     let mut args = fit_crabs();
