@@ -2,7 +2,7 @@
 
 use crate::Real;
 
-/// A buffer of numbers, all zero to begin with.
+/// A buffer of numbers, initially all zero.
 #[derive(Debug)]
 pub struct Aligned<T> {
     buffer: Vec<T>,
@@ -11,7 +11,7 @@ pub struct Aligned<T> {
 }
 
 impl<T: Real> Aligned<T> {
-    /// Of a given length.
+    /// A buffer of a given length.
     pub fn new(len: usize) -> Self {
         let line = 64 / size_of::<T>();
         let buffer = vec![T::default(); if len > 0 { len + line } else { 0 }];
@@ -48,8 +48,8 @@ impl<T> std::ops::DerefMut for Aligned<T> {
     }
 }
 
-/// Asks for pages of 2 MB, where the system has them and the buffer is large: reading it through
-/// takes up to a fifth less time. To be called before the buffer is written.
+/// Asks for pages of 2 MB, where the system has them and the buffer is large: reading it
+/// takes up to a fifth less time. Call it before the buffer is written.
 fn huge_pages<T>(buffer: &[T]) {
     #[cfg(target_os = "linux")]
     if size_of_val(buffer) >= 8 << 20 {
@@ -57,7 +57,7 @@ fn huge_pages<T>(buffer: &[T]) {
         let start = buffer.as_ptr().addr().next_multiple_of(page);
         let end = buffer.as_ptr_range().end.addr() / page * page;
         let at = buffer.as_ptr().with_addr(start).cast_mut().cast();
-        // SAFETY: advice on whole pages of a buffer of ours, which changes no content; should it be
+        // SAFETY: advice on whole pages of a buffer of ours, which changes no content; if it is
         // refused, nothing is lost.
         unsafe { libc::madvise(at, end - start, libc::MADV_HUGEPAGE) };
     }
@@ -65,7 +65,7 @@ fn huge_pages<T>(buffer: &[T]) {
     let _ = buffer;
 }
 
-/// Gives memory that is not in use back to the system: the C library would keep what large
+/// Gives memory that is not in use back to the system. Otherwise the C library keeps what large
 /// matrices leave behind.
 pub fn release_memory() {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]

@@ -40,7 +40,7 @@ impl<'a, 'n, T: Real> Block<'a, 'n, T> {
         Self { x: copy, x_stride, rows, next }
     }
 
-    /// Space for [`Block::new`] to copy to, if it should, for `count` candidates
+    /// Space that [`Block::new`] may copy rows to, for `count` candidates
     /// and at most `rows` rows.
     pub fn space(cols: usize, count: usize, rows: usize) -> Aligned<T> {
         let rows = rows.min(block_rows::<T>(cols));
@@ -76,9 +76,9 @@ impl<T: Real> WithSimd for Copy<'_, T> {
     }
 }
 
-/// Takes off `next` what a tile of so many steps is to fetch meanwhile: where that starts, and how
-/// many elements a step goes on. Where too little is left it is `x`, which is there already: asking
-/// for an unmapped address is harmless, but slow.
+/// Takes from `next` what a tile of `steps` steps prefetches: where it starts, and by how many
+/// elements each step advances. If too little is left, this is `x`, which is in the cache already:
+/// prefetching an unmapped address is harmless, but slow.
 #[inline(always)]
 pub(crate) fn take<T>(
     next: &mut &[T],
@@ -96,5 +96,5 @@ pub(crate) fn take<T>(
     }
 }
 
-/// How far a stream of rows asks for memory in advance, in bytes.
+/// How far ahead a stream of rows prefetches, in bytes.
 pub(crate) const AHEAD: usize = 8192;

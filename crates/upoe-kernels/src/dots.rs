@@ -13,8 +13,8 @@ pub(crate) struct Dots<'a, 'n, T> {
     pub x: &'a [T],
     pub x_stride: usize,
     pub rows: usize,
-    /// What will be needed next, to be fetched meanwhile, as far as there is time; the result is
-    /// what remains.
+    /// What is needed next. It is prefetched as far as there is time; the result is what
+    /// remains.
     pub next: &'n [T],
     pub cols: usize,
     pub w: &'a [T],
@@ -102,9 +102,9 @@ impl<T: Real> Dots<'_, '_, T> {
         unsafe {
             let x = self.x.as_ptr().add(r * self.x_stride);
             let w = self.w.as_ptr().add(c * self.w_stride);
-            // What to fetch meanwhile: when rows are read once and in order, what lies ahead;
-            // otherwise half of what comes next, evenly over the tiles, the other half being for
-            // the outer products.
+            // What to prefetch: when rows are read once and in order, what lies ahead; otherwise
+            // half of what comes next, evenly over the tiles. The outer products prefetch the
+            // other half.
             let (mut next, step) = if R == 1 {
                 (x.wrapping_byte_add(AHEAD), lanes)
             } else {

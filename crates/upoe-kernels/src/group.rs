@@ -18,7 +18,7 @@ pub(crate) struct Group<'a, T> {
     pub weights: Option<&'a [f64]>,
     pub directions: Directions<T>,
     pub terms: &'a [&'a dyn Term],
-    /// Space that one chunk leaves to the next: as much as threads work at a time.
+    /// Working space that chunks reuse: one per thread at work.
     pub spare: Mutex<Vec<Space<T>>>,
 }
 

@@ -29,7 +29,7 @@ const LANES: usize = 8;
 /// [`ln_1p`](crate::ln_1p) and [`exp`](crate::exp).
 ///
 /// # Panics
-/// If the slices differ in length, or `sums` has not S elements.
+/// If the slices differ in length, or `sums` does not have S elements.
 #[inline]
 pub fn map_sums<const S: usize>(
     z: &[f64],
@@ -50,7 +50,7 @@ pub(crate) fn map_sums_on<const S: usize>(
     sums: &mut [f64],
     f: impl Fn(f64) -> (f64, [f64; S]),
 ) {
-    assert!(weights.is_none_or(|w| w.len() == z.len()), "a weight a projection");
+    assert!(weights.is_none_or(|w| w.len() == z.len()), "one weight per projection");
     run::<false, S>(
         arch,
         z,
@@ -67,10 +67,10 @@ pub(crate) fn map_sums_on<const S: usize>(
 
 /// The same without weights, and with a last sum of logarithms: of a number x ≥ 1 that `f`
 /// gives beside the statistics. Numbers are multiplied and one logarithm is taken in the end,
-/// so that Σ ln x has an error of about 1e-16 for each x; a loss of digits where x is near 1.
+/// so that Σ ln x has an error of about 1e-16 per x. Digits are lost where x is near 1.
 ///
 /// # Panics
-/// If the slices differ in length, or `sums` has not S + 1 elements.
+/// If the slices differ in length, or `sums` does not have S + 1 elements.
 #[inline]
 pub fn map_sums_ln<const S: usize>(
     z: &[f64],
@@ -104,7 +104,7 @@ fn run<const LN: bool, const S: usize>(
     sums: &mut [f64],
     f: impl Fn(f64) -> (f64, [f64; S], f64),
 ) -> Product {
-    assert_eq!(slopes.len(), z.len(), "a slope a projection");
+    assert_eq!(slopes.len(), z.len(), "one slope per projection");
     assert_eq!(sums.len(), S, "sums");
     let (added, product) = arch.dispatch(Map::<_, LN> { z, weights, slopes, f });
     for (sum, lanes) in sums.iter_mut().zip(added) {

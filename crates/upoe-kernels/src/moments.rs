@@ -34,10 +34,10 @@ pub(crate) fn scatter_on<T: Real>(
     weights: Option<&[f64]>,
     shift: &[f64],
 ) -> (f64, Vec<f64>, Vec<f64>) {
-    assert_eq!(shift.len(), cols, "a shift a column");
+    assert_eq!(shift.len(), cols, "one shift per column");
     assert_eq!(rows.len() % cols.max(1), 0, "rows × cols");
     let n = rows.len() / cols.max(1);
-    assert!(weights.is_none_or(|w| w.len() == n), "a weight a row");
+    assert!(weights.is_none_or(|w| w.len() == n), "one weight per row");
 
     // A column of ones beside the others gives the first moments and the count with the
     // second moments. Few leaves, since each has a matrix of its own: about 32 MB of them.
@@ -102,7 +102,7 @@ pub(crate) fn scatter_on<T: Real>(
     (sums[cols * stride + cols], first, scatter)
 }
 
-/// Rows of a block: at least so many, since each block goes through a whole matrix.
+/// Rows per block: at least 128, since each block goes through a whole matrix.
 fn rows_at_once(cols: usize) -> usize {
     block_rows::<f64>(cols).max(128)
 }
@@ -118,7 +118,7 @@ fn centre<T: Real>(x: &[T], shift: &[f64], to: &mut [f64]) {
 }
 
 /// matrix · (x − shift) for each row x of `cols` columns; `matrix` is row-major, one row of
-/// `cols` an output column. Rows are multiplied in double precision and rounded at the end.
+/// `cols` per output column. Rows are multiplied in double precision and rounded at the end.
 ///
 /// # Panics
 /// If the slices' lengths do not match `cols`.
@@ -138,7 +138,7 @@ pub(crate) fn affine_on<T: Real, U: Real>(
     shift: &[f64],
     matrix: &[f64],
 ) -> Aligned<U> {
-    assert_eq!(shift.len(), cols, "a shift a column");
+    assert_eq!(shift.len(), cols, "one shift per column");
     assert_eq!(rows.len() % cols.max(1), 0, "rows × cols");
     assert_eq!(matrix.len() % cols.max(1), 0, "matrix × cols");
     if rows.is_empty() || matrix.is_empty() {

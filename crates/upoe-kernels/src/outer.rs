@@ -14,8 +14,8 @@ pub(crate) struct Outer<'a, 'n, T> {
     pub x: &'a [T],
     pub x_stride: usize,
     pub rows: usize,
-    /// What will be needed next, to be fetched meanwhile, line by line, as far as there is time;
-    /// the result is what remains.
+    /// What is needed next. It is prefetched line by line as far as there is time; the result is
+    /// what remains.
     pub next: &'n [T],
     pub cols: usize,
     pub s: &'a [T],
@@ -99,7 +99,7 @@ impl<T: Real> Outer<'_, '_, T> {
     }
 
     /// The C × (V vectors) tile of G at candidate `c` and column `d`; with TAIL, V is 1 and
-    /// the vector reaches over the last column; with AHEAD, memory is asked for what X has next.
+    /// the vector reaches over the last column; with AHEAD, the next rows of X are prefetched.
     #[inline(always)]
     fn tile<S: Simd, const C: usize, const V: usize, const AHEAD: bool, const TAIL: bool>(
         &mut self,
@@ -117,7 +117,7 @@ impl<T: Real> Outer<'_, '_, T> {
         unsafe {
             let mut x = self.x.as_ptr().add(d);
             let s = self.s.as_ptr().add(c * self.s_stride);
-            // What to fetch meanwhile, evenly over the tiles.
+            // What to prefetch, evenly over the tiles.
             let (mut next, step) = if AHEAD {
                 (x, 0)
             } else {

@@ -1,4 +1,4 @@
-//! Rows as the pass wants them.
+//! Rows in the layout that the pass needs.
 
 use crate::block::block_rows;
 use crate::project::{narrow, transpose};
@@ -15,7 +15,7 @@ pub struct Packed<T> {
 }
 
 impl<T: Real> Packed<T> {
-    /// Packs rows of `cols` columns that lie one after the other; if aligned, where they are.
+    /// Packs rows of `cols` columns that lie one after the other; in place if they are aligned.
     ///
     /// # Panics
     /// If they are not whole rows.
@@ -40,12 +40,12 @@ impl<T: Real> Packed<T> {
         self.rows
     }
 
-    /// How long a row is.
+    /// How many columns a row has.
     pub fn cols(&self) -> usize {
         self.cols
     }
 
-    /// The values from a row on that starts a block, as they are packed.
+    /// The packed values from a row on, which must be the first of a block.
     pub(crate) fn from(&self, row: usize) -> &[T] {
         &self.values[row * self.cols..]
     }

@@ -63,11 +63,11 @@ pub(crate) fn pass_on<T: Real>(
 ) -> Pass {
     let (n, cols, k) = (rows.rows(), rows.cols(), terms.len());
     assert_eq!(directions.len(), k * cols, "directions × cols");
-    assert!(weights.is_none_or(|w| w.len() == n), "a weight a row");
+    assert!(weights.is_none_or(|w| w.len() == n), "one weight per row");
     let chunks = chunks(n);
     let parallel = n * k * (cols + 16) >= SERIAL;
 
-    // Few chunks leave threads without work unless the candidates are divided, too.
+    // With few chunks, threads are left without work unless the candidates are divided too.
     let threads = if parallel { rayon::current_num_threads() } else { 1 };
     let splits = (2 * threads - 1).div_ceil(chunks.len().max(1));
     let width = k.div_ceil(splits).next_multiple_of(8).clamp(8, GROUP);

@@ -33,8 +33,8 @@ impl<T: Real> Directions<T> {
 
     /// Projections of `rows` rows, `z_stride` (a multiple of 16) apart for each direction.
     /// Which of the two kernels computes them depends on the number of columns alone, so a
-    /// projection's bits do not depend on the other directions. What follows the block is asked
-    /// for meanwhile; the result is what remains of it.
+    /// projection's bits do not depend on the other directions. What follows the block is
+    /// prefetched meanwhile; the result is what remains of it.
     pub fn project<'n>(
         &self,
         arch: Arch,

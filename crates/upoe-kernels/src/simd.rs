@@ -39,8 +39,8 @@ pub(crate) fn dispatch_on<R>(arch: Arch, f: impl FnMut() -> R) -> R {
     arch.dispatch(Call(f))
 }
 
-/// Asks for the cache line at `at` ahead of its use, where the processor can; if it is needed
-/// later, into the second-level cache. Any address will do: this never faults.
+/// Prefetches the cache line at `at`, where the processor can; if it is needed later, into the
+/// second-level cache. Any address is allowed: this never faults.
 #[inline(always)]
 pub(crate) fn prefetch<T>(at: *const T, later: bool) {
     #[cfg(target_arch = "x86_64")]

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use thiserror::Error;
 
-/// Everything the crate can refuse. Rows and columns count from 0.
+/// Every error of the crate. Rows and columns count from 0.
 #[derive(Clone, Debug, Error, PartialEq)]
 #[non_exhaustive]
 pub enum Error {
@@ -15,7 +15,7 @@ pub enum Error {
         row: usize,
         /// The column, from 0.
         column: usize,
-        /// What stands there.
+        /// The value of the cell.
         value: f64,
     },
     /// A row weight is negative, NaN or infinite.
@@ -59,7 +59,9 @@ pub enum Error {
         variance: f64,
     },
     /// Directions that are not linearly independent.
-    #[error("the {directions} directions are not linearly independent (rank {rank})")]
+    #[error(
+        "the {directions} directions are not linearly independent (rank {rank}): leave out the dependent ones"
+    )]
     DependentDirections {
         /// How many directions there are.
         directions: usize,

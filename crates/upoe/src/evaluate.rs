@@ -49,7 +49,7 @@ pub struct Likelihood {
     pub train: Option<f64>,
     /// Over the held-out rows.
     pub holdout: Option<f64>,
-    /// The standard error of that.
+    /// The standard error of `holdout`.
     pub holdout_standard_error: Option<f64>,
 }
 
@@ -107,13 +107,13 @@ fn means(model: &Model, rows: &Rows) -> Result<(Mean, Mean)> {
 /// Tail probabilities under a density, estimated from rows drawn from it.
 #[derive(Clone, Debug)]
 pub struct Tail {
-    /// ln p of the drawn rows, rising.
+    /// ln p of the drawn rows, in rising order.
     drawn: Vec<f64>,
 }
 
 impl Tail {
-    /// Draws `samples` rows and scores them. `watch` sees how many are done after every block and
-    /// may stop it, which gives `None`.
+    /// Draws `samples` rows and scores them. `watch` is called after every block with the number of
+    /// rows that are done; if it returns false, the result is `None`.
     pub fn draw(
         density: &dyn Density,
         samples: usize,
@@ -145,7 +145,7 @@ impl Tail {
         (below + 1) as f64 / (self.drawn.len() + 1) as f64
     }
 
-    /// ln p of the drawn rows, rising.
+    /// ln p of the drawn rows, in rising order.
     pub fn scores(&self) -> &[f64] {
         &self.drawn
     }

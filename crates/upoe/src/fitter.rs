@@ -11,10 +11,11 @@ use crate::model::Model;
 use crate::rows::Rows;
 use crate::whitening::Whitening;
 
-/// Rows of less than this share of the largest weight do not count, however far away they are.
+/// A row whose weight is less than this share of the largest does not count, however far away it
+/// is.
 const LIGHT: f64 = 1e-100;
 
-/// Up to this many rows are learned from in their canonical form; sorting more would cost.
+/// Up to this many rows are brought into their canonical form first; sorting more takes too long.
 const CANONICAL: usize = 10_000;
 
 /// Fits a model to rows.
@@ -39,7 +40,7 @@ pub fn fit(rows: &Rows, settings: &Settings) -> Result<Fit> {
     Fitter::new(settings.clone()).fit(rows)
 }
 
-/// A fit with all its options: settings, held-out rows, a state to go on from, an observer.
+/// A fit with all its options: settings, held-out rows, a state to continue from, an observer.
 ///
 /// ```
 /// use upoe::{Event, Fitter, Rows, Settings};
@@ -76,7 +77,7 @@ impl<'a> Fitter<'a> {
         Fitter { holdout: Some(rows), ..self }
     }
 
-    /// Goes on from a state, with the same bits as without a break.
+    /// Continues from a state. The result has the same bits as that of an uninterrupted fit.
     pub fn resume(self, state: State) -> Self {
         Fitter { state, ..self }
     }
@@ -124,7 +125,7 @@ impl<'a> Fitter<'a> {
         self.fit_canonical(&view(&values, rows.columns(), weights.as_deref())?)
     }
 
-    /// Puts few rows in an order of their own, so that neither their order in the file nor how
+    /// Brings few rows into their canonical form, so that neither their order in the file nor how
     /// often they are repeated matters.
     fn fit_canonical(self, rows: &Rows) -> Result<Fit> {
         if rows.len() > CANONICAL {
@@ -133,7 +134,7 @@ impl<'a> Fitter<'a> {
         rows.check()?;
         let (values, weights) = rows.canonical();
         if values.len() < 2 * rows.columns() {
-            // Too few rows, or all alike: errors speak of the rows as they are.
+            // Too few rows, or all equal: errors must count the original rows.
             return self.fit_sphered(rows);
         }
         self.fit_sphered(&view(&values, rows.columns(), weights.as_deref())?)
@@ -203,18 +204,22 @@ fn view<'a>(values: &'a [f64], columns: usize, weights: Option<&'a [f64]>) -> Re
     weights.map_or(Ok(rows), |weights| rows.weighted(weights))
 }
 
-/// Runs on a pool of so many threads; `None` is the current pool.
+/// Runs on a pool of this many threads; `None` is the current pool.
 fn in_pool<T: Send>(threads: Option<usize>, work: impl FnOnce() -> Result<T> + Send) -> Result<T> {
     let Some(threads) = threads else { return work() };
-    // More threads than cores only get in each other's way.
+    // More threads than cores only slow each other down.
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     match rayon::ThreadPoolBuilder::new().num_threads(threads.min(cores.max(16))).build() {
         Ok(pool) => pool.install(work),
-        Err(_) => invalid("threads", threads, "the system could not start that many"),
+        Err(_) => invalid(
+            "threads",
+            threads,
+            "the system could not start that many threads: ask for fewer",
+        ),
     }
 }
 
-/// Refuses a state that does not fit sphered rows of so many dimensions.
+/// Refuses a state that does not fit sphered rows of `dims` dimensions.
 fn check_state(state: &State, dims: usize) -> Result<()> {
     let known = state.experts.iter().chain(&state.reserve);
     if let Some(got) = known.map(|e| e.direction().len()).find(|length| *length != dims) {
@@ -228,8 +233,8 @@ fn check_state(state: &State, dims: usize) -> Result<()> {
     Ok(())
 }
 
-/// Writes a model in one way: the largest entry of every filter, in units of its column's deviation,
-/// is positive, where the fixed parameters allow it.
+/// Fixes the signs of the filters: the largest entry of each, in units of its column's deviation, is
+/// positive, unless a fixed parameter forbids it.
 fn canonical(state: &mut State, whitening: &Whitening) {
     for learned in &mut state.experts {
         let Candidate { direction, expert } = &mut learned.candidate;

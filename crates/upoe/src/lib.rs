@@ -13,8 +13,8 @@
 //! ```
 //!
 //! P⊥ projects on the complement of the directions. The density is normalised over all
-//! columns, whatever J is. Each expert's *gain* −Q is what it adds to the mean log-likelihood
-//! of the training rows, in nats.
+//! columns, whatever J is. Each expert's *gain* (the paper's −Q) is what it adds to the mean
+//! log-likelihood of the training rows, in nats per row.
 //!
 //! Three [`Learner`]s find directions and experts together: **pursuit** one direction at a
 //! time, orthonormal to the earlier ones; **sequential** one at a time, free; **parallel** all
@@ -43,7 +43,7 @@
 //! println!("{}", fitted.stop); // why no further expert was added
 //! let model = &fitted.model;
 //! let ln_p = model.score(&rows)?; // how probable is each row, in nats?
-//! let why = model.explain(&rows.row(0))?; // which expert and column say so?
+//! let why = model.explain(&rows.row(0))?; // what each expert and column adds to ln p
 //! let z = model.transform(&rows)?; // where does it lie along the directions?
 //! let more = model.sample(100, 7); // more rows like these
 //! # assert!(!model.experts().is_empty() && model.experts()[0].negentropy() > 0.1);
@@ -51,10 +51,10 @@
 //! # Ok::<(), upoe::Error>(())
 //! ```
 //!
-//! # How it is divided
+//! # How the crate is organised
 //!
 //! Learners never touch rows: they ask an [`engine`] for sums, which can be added up over
-//! threads, files or machines, and come out the same to the bit for any number of threads.
+//! threads, files or machines. The result has the same bits for any number of threads.
 //! `docs/paper-map.md` lists which function implements which equation of the paper.
 
 mod density;

@@ -38,7 +38,7 @@ pub(crate) fn remove(span: &[Vec<f64>], w: &mut [f64]) {
     }
 }
 
-/// An orthonormal basis of some independent directions, by Gram–Schmidt twice over.
+/// An orthonormal basis of some independent directions, by Gram–Schmidt, applied twice.
 pub(crate) fn orthonormal(directions: &[Vec<f64>]) -> Vec<Vec<f64>> {
     let mut span: Vec<Vec<f64>> = Vec::with_capacity(directions.len());
     for w in directions {

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 /// Total weight, mean and scatter Σ w (x − mean)(x − mean)ᵀ of some rows.
 ///
 /// Products are formed of rows less their mean, and parts are merged by the pairwise formula
-/// of Chan, Golub and LeVeque, so digits survive a mean that is 1e8 times the spread.
+/// of Chan, Golub and LeVeque, so the result keeps its digits even if the mean is 1e8 times the spread.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "Stored", into = "Stored")]
 pub struct Moments {
@@ -19,7 +19,7 @@ pub struct Moments {
     scatter: Mat<f64>,
 }
 
-/// Moments as bytes carry them: the scatter row after row.
+/// Moments as they are serialised: the scatter row after row.
 #[derive(Serialize, Deserialize)]
 struct Stored {
     rows: usize,
@@ -62,7 +62,7 @@ impl TryFrom<Stored> for Moments {
 pub(crate) const SMALLEST: f64 = 1e-150;
 
 impl Moments {
-    /// Of no rows at all.
+    /// The moments of no rows.
     pub fn empty(columns: usize) -> Self {
         let (mean, scatter) = (vec![0.0; columns], Mat::zeros(columns, columns));
         Moments { rows: 0, weight: 0.0, mean, scatter }
@@ -88,7 +88,7 @@ impl Moments {
         &self.scatter
     }
 
-    /// Of some rows, whose cells and weights must be finite.
+    /// The moments of some rows, whose cells and weights must be finite.
     pub fn of(rows: &Rows) -> Result<Self> {
         rows.check()?;
         let columns = rows.columns();
@@ -106,7 +106,7 @@ impl Moments {
         Ok(out)
     }
 
-    /// Of rows of any precision with `count` positive weights, whose mean is near `near`.
+    /// The moments of rows of any precision with `count` positive weights, whose mean is near `near`.
     pub(crate) fn near<T: upoe_kernels::Real>(
         values: &[T],
         weights: Option<&[f64]>,
@@ -133,13 +133,17 @@ impl Moments {
         }
     }
 
-    /// Adds the moments of other rows of as many columns. The order of merging decides the last
-    /// bits, so the caller fixes it.
+    /// Adds the moments of other rows with the same number of columns. The order of merging decides
+    /// the last bits, so the caller fixes it.
     ///
     /// # Panics
     /// If the columns differ in number.
     pub fn merge(&mut self, other: &Moments) {
-        assert_eq!(self.mean.len(), other.mean.len(), "moments of as many columns");
+        assert_eq!(
+            self.mean.len(),
+            other.mean.len(),
+            "both moments must have the same number of columns"
+        );
         if other.weight == 0.0 {
             return;
         }
@@ -176,7 +180,7 @@ pub(crate) fn check_spread(variances: &[f64], mean: &[f64], rows: &Rows) -> Resu
     Ok(())
 }
 
-/// The weighted mean as a running one, which neither overflows nor cancels.
+/// The weighted mean, computed as a running mean, which neither overflows nor cancels.
 pub(crate) fn mean(rows: &Rows) -> Vec<f64> {
     let run = |mean: &mut [f64], weight: &mut f64, x: &[f64], w: f64| {
         *weight += w;

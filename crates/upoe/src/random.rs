@@ -9,9 +9,9 @@ pub type Stream = ChaCha8Rng;
 /// What a stream is for: two uses never share numbers.
 #[derive(Clone, Copy, Debug)]
 pub enum Use {
-    /// Rows drawn from a model; one stream a block of rows.
+    /// Rows drawn from a model; one stream per block of rows.
     Sample = 1,
-    /// Starting directions; one stream an expert.
+    /// Starting directions; one stream per expert.
     Starts = 2,
     /// Which rows are held out.
     Holdout = 3,

@@ -4,7 +4,7 @@ use crate::error::{Error, Result};
 use std::borrow::Cow;
 use std::ops::Range;
 
-/// Borrowed rows: row-major values with `columns` columns, and optionally one weight a row.
+/// Borrowed rows: row-major values with `columns` columns, and optionally one weight per row.
 #[derive(Clone, Copy, Debug)]
 pub struct Rows<'a> {
     values: Values<'a>,
@@ -41,7 +41,7 @@ impl<'a> Rows<'a> {
         Self::of(Values::Double(values), columns)
     }
 
-    /// The same, of numbers in single precision.
+    /// The same, with numbers in single precision.
     pub fn single(values: &'a [f32], columns: usize) -> Result<Self> {
         Self::of(Values::Single(values), columns)
     }
@@ -70,7 +70,7 @@ impl<'a> Rows<'a> {
         self.values.len() / self.columns
     }
 
-    /// Whether there is no row.
+    /// Whether there are no rows.
     pub fn is_empty(&self) -> bool {
         self.values.len() == 0
     }
@@ -130,9 +130,9 @@ impl<'a> Rows<'a> {
         }
     }
 
-    /// The rows in a fixed order, equal ones merged into one of their total weight, those
-    /// without weight left out. What is learned from these depends neither on the order of
-    /// the rows nor on whether a row comes twice or weighs 2, to the bit.
+    /// The rows in a fixed order: equal rows are merged into one with their total weight, and
+    /// rows of weight 0 are left out. What is learned from the result does not depend, to the bit,
+    /// on the order of the rows or on whether a row is given twice or has weight 2.
     ///
     /// ```
     /// let twice = upoe::Rows::new(&[5.0, 1.0, 5.0], 1)?;

@@ -61,7 +61,7 @@ pub fn plain(d: usize) -> Whitening {
     Whitening::fit(&Rows::new(&values, d).expect("rows"), upoe::Dims::All).expect("a whitening")
 }
 
-/// The Amari error of a model's loadings against a mixing matrix (columns × sources, given by
+/// The Amari error of a model's filters against a mixing matrix (columns × sources, given by
 /// rows), over 2n(n − 1): 0 when every source is found.
 pub fn amari(model: &Model, mixing: &[Vec<f64>]) -> f64 {
     let n = mixing.len();

@@ -29,7 +29,7 @@ fn gradients_hold_for_any_mu() {
     assert!((gradient.beta - by_beta).abs() < 1e-8);
     let printed = 1.0 / theta - beta * theta * z * z / (1.0 + 0.5 * (theta * z).powi(2));
     assert!((printed - by_theta).abs() > 0.1);
-    // (30): the score, which is E′(z) with z − μ for z.
+    // (30): the energy slope E′(z), with z − μ for z.
     let by_z = difference(|z| -t.ln_density(z), z);
     assert!((t.energy_slope(z) - by_z).abs() < 1e-8);
     let printed = beta * theta * theta * z / (1.0 + 0.5 * (theta * z).powi(2));

@@ -106,17 +106,14 @@ fn cdf_and_quantile_are_inverses_and_the_cdf_has_the_density_as_slope() {
 }
 
 #[test]
-fn the_score_is_the_slope_of_the_energy() {
+fn the_energy_slope_is_the_derivative_of_the_energy() {
     for expert in everyone() {
         for p in [0.01, 0.2, 0.45, 0.7, 0.97] {
             let z = expert.quantile(p);
             let h = 1e-5 * (expert.quantile(0.75) - expert.quantile(0.25)).max(1e-2);
             let slope = -(expert.ln_density(z + h) - expert.ln_density(z - h)) / (2.0 * h);
-            let score = expert.energy_slope(z);
-            assert!(
-                (slope - score).abs() < 1e-5 * score.abs().max(1.0),
-                "{slope} {score} {expert:?}"
-            );
+            let told = expert.energy_slope(z);
+            assert!((slope - told).abs() < 1e-5 * told.abs().max(1.0), "{slope} {told} {expert:?}");
         }
     }
 }
@@ -233,7 +230,7 @@ fn a_mirrored_expert_is_the_density_of_minus_z() {
 }
 
 #[test]
-fn what_is_held_stays() {
+fn fixed_parameters_stay() {
     let mut t = StudentT::new(0.5, 1.0, 20.0).unwrap();
     (t.fix_mu, t.fix_beta) = (true, true);
     let expert: Expert = Mixture::new(vec![1.0, 1.0], vec![t.clone(), t]).unwrap().into();

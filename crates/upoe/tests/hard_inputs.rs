@@ -1,4 +1,4 @@
-//! Inputs that break lesser programs: each gives the right answer or a clear error.
+//! Hard inputs: each gives the right answer or a clear error.
 
 use crate::common::{PARALLEL, normals};
 use upoe::expert::Family;
@@ -99,7 +99,7 @@ fn rows_beyond_all_squares_score_minus_infinity_not_nan() {
 }
 
 #[test]
-fn a_constant_column_s_rounding_is_no_dimension() {
+fn rounding_of_a_constant_column_is_not_a_dimension() {
     // 1e15 and its next few neighbours: constant, though with more variance than the other.
     let values: Vec<f64> = normals(60, 8)
         .iter()
@@ -113,7 +113,7 @@ fn a_constant_column_s_rounding_is_no_dimension() {
 }
 
 #[test]
-fn rows_of_no_weight_count_for_nothing_however_far_they_lie() {
+fn rows_of_zero_weight_do_not_count_however_far_away() {
     for n in [60, 11_000] {
         let mut values = normals(2 * n, 3);
         let mut weights = vec![1.0; n];

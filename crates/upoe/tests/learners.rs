@@ -1,4 +1,4 @@
-//! What every learner keeps.
+//! Laws that every learner obeys.
 
 use crate::common::{PARALLEL, crabs, dot, mixed, normals};
 use upoe::engine::{Candidate, Engine, Memory};
@@ -177,7 +177,7 @@ fn parallel_ends_no_lower_than_it_starts_and_sequential_no_lower_than_pursuit() 
 fn sampling_and_fitting_again_recovers_the_model() {
     let values = mixed();
     let rows = Rows::new(&values, 5).unwrap();
-    // β is held, so that every expert has a variance and both spheres agree.
+    // β is fixed, so that every expert has a variance and both spheres agree.
     let s = settings(Learner::Pursuit, Some(Family::Mixture)).with(|s| {
         s.experts = Some(2);
         s.fix_beta = Some(10.0);
@@ -190,7 +190,7 @@ fn sampling_and_fitting_again_recovers_the_model() {
         let cosine = dot(a, b) / (dot(a, a) * dot(b, b)).sqrt();
         assert!(cosine.abs() > 0.995, "{j} {cosine}");
         let (a, b) = (&first.model.experts()[j], &again.model.experts()[j]);
-        // Where two loadings are of one size, either may be the one that is positive.
+        // Where the two largest entries of a filter have one size, either may be the positive one.
         let b = &if cosine < 0.0 { b.mirrored().unwrap() } else { b.clone() };
         // The experts agree as distributions.
         for p in [0.05, 0.25, 0.5, 0.75, 0.95] {

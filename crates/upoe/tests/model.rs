@@ -214,7 +214,7 @@ fn the_svd_of_appendix_a_agrees() {
 
 /// (11): ⟨E′(z)xᵀ⟩ over the model's own samples is W#ᵀ.
 #[test]
-fn scores_of_samples_average_to_the_pseudo_inverse() {
+fn energy_slopes_of_samples_average_to_the_pseudo_inverse() {
     let w = oblique(3, 4, 30);
     let model = Model::new(plain(4), w, experts()).unwrap();
     let n = 400_000;

@@ -80,7 +80,7 @@ fn the_standard_error_of_a_mean_is_that_of_its_draws() {
 }
 
 #[test]
-fn rows_of_no_weight_do_not_count_in_any_figure() {
+fn rows_of_zero_weight_do_not_count_in_any_figure() {
     let mut values = normals(600, 93);
     values.extend([1e9, -1e9, 1e9]);
     let mut weights = vec![1.0; 200];

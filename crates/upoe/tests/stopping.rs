@@ -64,7 +64,7 @@ fn one_heavy_tailed_direction_in_fifty_is_found_and_nothing_else() {
 }
 
 #[test]
-fn too_few_rows_a_dimension_get_no_expert() {
+fn too_few_rows_per_dimension_get_no_expert() {
     for (rows, columns) in [(100, 100), (100, 95)] {
         let values = normals(rows * columns, 7);
         for family in [Family::StudentT, Family::Mixture] {

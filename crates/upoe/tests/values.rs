@@ -103,7 +103,7 @@ fn crabs_with_single_student_t_experts() {
         let fitted = fit(&rows, &free.with(|s| s.experts = Some(2))).unwrap();
         assert_q(&fitted, &[-0.02872, -0.01637]);
     }
-    // A test rightly takes none of them.
+    // The null rule rightly keeps none of them.
     let null = Settings::default().with(|s| {
         s.families = Family::StudentT.into();
         s.fix_mu = Some(vec![0.0]);
@@ -191,7 +191,7 @@ fn frey_faces_follow_figure_one() {
 /// Rows kept in single precision change ⟨ln p⟩ of the paper's data by less than 1e-4 nats. (The
 /// image patches are compared by `bench/images.py`: they take half a minute.)
 #[test]
-fn single_precision_tells_the_papers_data_the_same() {
+fn single_precision_gives_the_same_likelihood_on_the_papers_data() {
     let both = |rows: &Rows, settings: Settings| {
         let mean = |precision| {
             let model =

@@ -36,8 +36,8 @@ fn map_sums_agrees_with_reference() {
     }
 }
 
-/// Σ ln x by one logarithm of a product, over magnitudes up to the largest number; what is not
-/// finite shows.
+/// Σ ln x by one logarithm of a product, over magnitudes up to the largest number; a value that
+/// is not finite is not hidden.
 #[test]
 fn a_sum_of_logarithms_is_one_of_a_product() {
     for arch in all() {

@@ -84,7 +84,7 @@ impl<T: Real> Engine for Memory<T> {
     }
 
     fn rounding(&self) -> f64 {
-        // A direction rounds with the rows, and with it the scale of all its projections.
+        // A direction is rounded like the rows, and with it the scale of all its projections.
         if size_of::<T>() == 4 { 1e-8 } else { 1e-15 }
     }
 
@@ -124,7 +124,7 @@ impl<T: Real> Engine for Memory<T> {
         Ok(Picked { rows: rows.into_iter().map(Real::to_f64).collect(), weights })
     }
 
-    /// As the trait's own, in the precision of the rows.
+    /// As the trait's default, but in the precision of the rows.
     fn subset(&self, seed: u64, n: usize) -> Result<Option<Box<dyn Engine>>> {
         let Some(chosen) = draw(self.rows(), seed, n) else { return Ok(None) };
         let (rows, weights) = self.chosen(&chosen);

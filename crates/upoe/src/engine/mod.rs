@@ -1,8 +1,8 @@
-//! Who sums over rows.
+//! Engines, which sum over rows.
 //!
 //! Learners never see rows. They ask an [`Engine`] for sums, which can be merged over threads,
-//! files, devices or machines. [`Memory`] holds all rows in memory; a program can bring an engine
-//! of its own to [`Fitter::fit_engine`](crate::Fitter::fit_engine) and get the same model
+//! files, devices or machines. [`Memory`] holds all rows in memory; a program can pass its
+//! own engine to [`Fitter::fit_engine`](crate::Fitter::fit_engine) and get the same model
 //! (`examples/own_engine.rs`).
 
 mod memory;
@@ -118,7 +118,8 @@ pub trait Engine: Send + Sync {
     }
 }
 
-/// `n` of so many rows, drawn without replacement, in rising order; `None` if there are no more.
+/// The numbers of `n` rows drawn without replacement, in rising order; `None` if there are no more
+/// than `n` rows.
 fn draw(rows: usize, seed: u64, n: usize) -> Option<Vec<usize>> {
     if n >= rows {
         return None;

@@ -60,7 +60,7 @@ choices! {
         /// An expert must gain more than the best direction of Gaussian rows does in 95 % of
         /// samples.
         Null = "null",
-        /// An expert must gain anything on the training rows: the paper's rule, Q < 0.
+        /// An expert must have a positive gain on the training rows: the paper's rule, Q < 0.
         Train = "train",
         /// An expert must raise the likelihood of held-out rows.
         Holdout = "holdout",
@@ -150,7 +150,7 @@ enum Listed {
 }
 
 impl Families {
-    /// Some families; refuses none at all.
+    /// Some families, at least one.
     pub fn new(families: impl IntoIterator<Item = Family>) -> Result<Self> {
         let mut families: Vec<Family> = families.into_iter().collect();
         families.sort_unstable();
@@ -166,7 +166,7 @@ impl Families {
         self.0.iter().copied()
     }
 
-    /// The only family, where there is one only.
+    /// The only family, if there is exactly one.
     pub fn only(&self) -> Option<Family> {
         match self.0[..] {
             [family] => Some(family),

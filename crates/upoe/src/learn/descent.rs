@@ -1,8 +1,8 @@
 //! L-BFGS on a product of unit spheres and real lines, one question at a time.
 //!
 //! A descent never evaluates anything itself: it names the point it wants to know
-//! ([`Descent::ask`]) and is told value and gradient there ([`Descent::tell`]). So many
-//! descents walk in lock-step and share each pass over the rows.
+//! ([`Descent::ask`]) and is told value and gradient there ([`Descent::tell`]). Many
+//! descents can therefore walk in lock-step and share each pass over the rows.
 
 use crate::linalg::dot;
 use std::collections::VecDeque;
@@ -36,7 +36,7 @@ pub struct Descent {
     tolerance: f64,
     rounding: f64,
     here: Option<Known>,
-    /// The best point of this line search that falls enough.
+    /// The best point of this line search whose value is low enough.
     accepted: Option<(f64, Known)>,
     direction: Vec<f64>,
     slope: f64,
@@ -54,7 +54,7 @@ const STEEP: f64 = 0.9;
 const TRIES: usize = 15;
 
 impl Descent {
-    /// From a starting point, to a gradient of at most `tolerance` in every entry. Values are
+    /// A descent from a starting point, to a gradient of at most `tolerance` in every entry. Values are
     /// told up to an error of `rounding`.
     pub fn new(point: Vec<f64>, spheres: Vec<Range<usize>>, tolerance: f64, rounding: f64) -> Self {
         Descent {
@@ -79,7 +79,7 @@ impl Descent {
         &self.trial
     }
 
-    /// Where it stands.
+    /// The current point.
     pub fn point(&self) -> &[f64] {
         self.here.as_ref().map_or(&self.trial, |h| &h.point)
     }
@@ -125,7 +125,7 @@ impl Descent {
             return self.set_out();
         };
         self.tries += 1;
-        // Differences below rounding count as no rise.
+        // Differences below rounding do not count as a rise.
         let noise = self.rounding * here.value.abs().max(1.0);
         let falls = value <= here.value + ENOUGH * self.step * self.slope + noise
             && told.gradient.iter().all(|g| g.is_finite());
@@ -198,7 +198,7 @@ impl Descent {
             direction = here.gradient.iter().map(|g| -g).collect();
             slope = dot(&direction, &here.gradient);
         }
-        // No step may turn a direction by more than about a quarter turn, nor a parameter far.
+        // No step may turn a direction by more than about a quarter turn, nor move a parameter far.
         let longest = direction.iter().fold(0.0_f64, |a, d| a.max(d.abs()));
         let turns =
             self.spheres.iter().map(|s| dot(&direction[s.clone()], &direction[s.clone()]).sqrt());

@@ -8,7 +8,7 @@ use crate::engine::Candidate;
 use crate::expert::{Expert, Learnable};
 use crate::linalg::dot;
 
-/// One start: some free directions with their experts, on their way down.
+/// One start: some free directions with their experts, and their descent.
 ///
 /// A point holds for each expert its unit direction, the logarithm of its norm where that is
 /// free, and the expert's coordinates.
@@ -72,7 +72,7 @@ impl Objective<'_> {
         Start { descent, templates }
     }
 
-    /// Directions and experts where a start stands.
+    /// Directions and experts at a start's current point.
     pub fn answer(&self, start: &Start) -> Vec<Candidate> {
         self.candidates(&start.templates, start.descent.point())
     }

@@ -31,7 +31,7 @@ pub(crate) use session::Session;
 use crate::error::Result;
 use session::{Halt, Step};
 
-/// Learns experts with the learner in force, from a state on; says why it stopped.
+/// Learns experts with the chosen learner, beginning at a state; returns why it stopped.
 pub(crate) fn learn(session: &mut Session, state: &mut State) -> Result<StopReason> {
     if state.path.is_empty() {
         state.path = path::path(session, state)?;

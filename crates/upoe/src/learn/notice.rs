@@ -15,7 +15,7 @@ use std::fmt;
 #[serde(rename_all = "kebab-case", tag = "notice")]
 #[non_exhaustive]
 pub enum Notice {
-    /// The data have variance in fewer dimensions than columns; the density lives there.
+    /// The data have variance in fewer dimensions than columns; the density is over these.
     Degenerate {
         /// Dimensions with variance.
         rank: usize,
@@ -36,7 +36,7 @@ pub enum Notice {
         /// Which expert, from 0.
         expert: usize,
     },
-    /// The null rule was asked beyond its simulated table.
+    /// The null rule was applied outside its simulated table.
     Extrapolated {
         /// Rows over free dimensions.
         rows_per_dimension: f64,
@@ -60,7 +60,7 @@ impl fmt::Display for Notice {
             }
             Notice::Bound { expert, bound } => write!(
                 f,
-                "expert {} ended at the {bound} allowed: many equal values, a few rows in a line, or outliers so far off that they set the scale of their column; look at these rows before trusting its gain",
+                "expert {} ended at the {bound} allowed: many equal values, a few rows in a line, or outliers so far away that they set the scale of their column; look at these rows before trusting its gain",
                 expert + 1
             ),
             Notice::Iterations { expert } => {
@@ -86,7 +86,7 @@ impl fmt::Display for Notice {
     }
 }
 
-/// What a user should know about a fit that ended so.
+/// The notices of a fit that ended in this state.
 pub(crate) fn notices(
     whitening: &Whitening,
     state: &State,

@@ -115,8 +115,8 @@ impl Section {
         (between(a.ln_mean, b.ln_mean), between(a.ln_deviation, b.ln_deviation))
     }
 
-    /// Along one line. Past its last cell the trend of the next smaller dimension goes on, and
-    /// past that none: 2N·gain has a limit as N grows.
+    /// Along one line. Past its last cell the trend of the next smaller dimension continues;
+    /// past the end of that there is no trend, because 2N·gain has a limit as N grows.
     fn line_at(&self, line: usize, ln_ratio: f64) -> Cell {
         let cells = &self.lines[line].cells;
         let last = cells[cells.len() - 1];

@@ -48,7 +48,7 @@ pub struct Slot {
 }
 
 impl<'a> Objective<'a> {
-    /// A objective over an engine's rows, given frozen directions.
+    /// An objective over an engine's rows, given frozen directions.
     pub fn new(engine: &'a dyn Engine, frozen: &[Vec<f64>], geometry: Geometry) -> Self {
         let compare = geometry == Geometry::Orthonormal && !engine.is_white();
         let gaussian = compare.then(Expert::gaussian);

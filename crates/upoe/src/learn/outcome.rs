@@ -1,4 +1,4 @@
-//! What comes of a fit: experts, path, why it stopped.
+//! The outcome of a fit: experts, path, why it stopped.
 
 use super::notice::Notice;
 use super::stop;
@@ -9,7 +9,7 @@ use crate::model::Model;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// A fitted model and how it came about.
+/// A fitted model and how it was found.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Fit {
@@ -33,7 +33,7 @@ pub struct Learned {
     pub candidate: Candidate,
     /// What it adds to the mean ln p of the training rows when it joins, in nats per row: −Q (17).
     pub gain: f64,
-    /// The chance that Gaussian rows would give as large a gain, where the stop rule says.
+    /// The chance that Gaussian rows would give as large a gain, where the stop rule computes it.
     pub p_value: Option<f64>,
     /// Steps of its last descent.
     pub iterations: usize,
@@ -100,13 +100,13 @@ pub struct PathPoint {
     pub holdout: Option<f64>,
 }
 
-/// What is learned so far. A fit that goes on from it ends with the same bits as one without a
-/// break.
+/// What is learned so far. A fit that continues from it ends with the same bits as an
+/// uninterrupted one.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct State {
     /// The experts, in the order they were learned.
     pub experts: Vec<Learned>,
-    /// The models of 0…J experts on the way.
+    /// The mean ln p of the models of 0…J experts.
     pub path: Vec<PathPoint>,
     /// Candidates kept as starts for the next directions while a fit goes on; empty once it is
     /// done.
@@ -215,7 +215,7 @@ impl fmt::Display for StopReason {
                 "the next direction gains less than its parameters cost ({gain:.4} against {price:.4} nats per row)"
             ),
             StopReason::Interrupted => {
-                write!(f, "it was interrupted; what was learned until then is kept")
+                write!(f, "the fit was interrupted; what was learned until then is kept")
             }
         }
     }

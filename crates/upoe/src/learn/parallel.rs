@@ -15,7 +15,7 @@ use crate::random::{self, Use};
 use rand::RngExt;
 use rand_distr::StandardNormal;
 
-/// Learns all experts together, from the start in force; says why no further one was added.
+/// Learns all experts together, from the chosen start; returns why no further one was added.
 pub fn learn(session: &mut Session, state: &mut State, start: ParallelStart) -> Step<StopReason> {
     match start {
         ParallelStart::Random => {
@@ -43,7 +43,7 @@ fn renumber(session: &Session, state: &mut State) -> Result<()> {
     Ok(())
 }
 
-/// Learns all experts of a state together, from where they stand. When the observer stops it, the
+/// Learns all experts of a state together, from their current values. When the observer stops it, the
 /// state holds what was reached.
 pub fn refine(session: &mut Session, state: &mut State) -> Step<()> {
     if state.experts.is_empty() {
@@ -81,14 +81,14 @@ fn from_random(session: &mut Session, state: &mut State) -> Step<StopReason> {
     Ok(if j == dims { StopReason::Dimensions } else { StopReason::Experts })
 }
 
-/// Learns `j` experts of the first family together from several random starts, of which half go on
-/// after each round; gives what was reached, and whether the race came to its end.
+/// Learns `j` experts of the first family together from several random starts, of which half continue
+/// after each round. Returns what was reached, and whether the race was completed.
 fn race(session: &mut Session, j: usize) -> Result<(Vec<Candidate>, Step<()>)> {
     let (train, settings, dims) = (session.train, session.settings, session.train.dims());
     let first = settings.families.iter().next();
     let templates = first.map(|family| settings.templates(family, train.weight())).transpose()?;
     let template = templates.and_then(|t| t.into_iter().next()).unwrap_or_else(Expert::gaussian);
-    // Where all dimensions have experts, a sample of many rows serves for the way there.
+    // Where all dimensions have experts, the race over many rows is run on a sample of them.
     // (Elsewhere the Gaussian rest needs ⟨xxᵀ⟩ = I.)
     let sample = session.sample.filter(|_| j == dims);
     let tolerance = if sample.is_some() { settings.tol.max(1e-2) } else { settings.tol };

@@ -7,7 +7,7 @@ use crate::error::Result;
 use crate::expert::{Expert, Learnable};
 use crate::linalg::{LN_TAU, dot, orthonormal, remove};
 
-/// The path to the model as it stands: with no expert, with the first, and so on.
+/// The path to the current model: with no expert, with the first, and so on.
 pub fn path(session: &Session, state: &State) -> Result<Vec<PathPoint>> {
     let experts = state.candidates();
     let along = |engine: &dyn Engine| -> Result<Vec<f64>> {
@@ -22,7 +22,7 @@ pub fn path(session: &Session, state: &State) -> Result<Vec<PathPoint>> {
     Ok(along(session.train)?.into_iter().enumerate().map(point).collect())
 }
 
-/// Adds the model to the path whose newest expert joined the others as they were.
+/// Adds a point to the path: the newest expert has joined, and the others have not changed.
 pub fn extend(session: &Session, state: &mut State) -> Result<()> {
     let (Some(new), Some(last)) = (state.experts.last(), state.path.last()) else { return Ok(()) };
     let mut others = state.directions();

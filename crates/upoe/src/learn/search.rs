@@ -1,4 +1,4 @@
-//! The best new direction: many starts that share each pass, the losers dropped on the way.
+//! The search for the best new direction: many starts share each pass, and the worst are dropped.
 
 use super::lockstep::Start;
 use super::objective::{Geometry, Objective};
@@ -25,8 +25,8 @@ const RESERVE: usize = 16;
 /// first.
 ///
 /// Few rows are searched anew for every direction. Of many rows a sample screens the starts, and
-/// those that come second are kept in `reserve`: the next directions start from them, and only when
-/// it runs out is the field drawn anew.
+/// those that come second are kept in `reserve`: the next directions start from them, and new starts
+/// are drawn only when the reserve runs out.
 pub fn search(
     session: &mut Session,
     state: &State,
@@ -60,7 +60,8 @@ pub fn search(
         full.walk(&mut field, settings.max_iter, &mut watch)?;
         by_value(&mut field);
         drop_doubles(&full, &mut field);
-        // A rough end can hide small differences; many rows are not walked over for those.
+        // A rough tolerance can hide small differences. With few rows all close starts go on; with
+        // many rows that would cost too much.
         let best = field[0].value();
         let close = field.iter().take_while(|s| s.value() <= best + 1e-3).count();
         let rest = field.split_off(if sample.is_some() { 1 } else { close });
@@ -110,7 +111,7 @@ fn screen(
     }
     drop_doubles(objective, &mut field);
     field.truncate(keep);
-    // On a sample the finalists are walked to the end; it costs little.
+    // On a sample the finalists are walked to the end, because it costs little.
     if sampled {
         objective.walk(&mut field, settings.max_iter, watch)?;
     }
@@ -129,7 +130,7 @@ fn pairs(directions: &[Vec<f64>], templates: &[Expert]) -> Vec<Candidate> {
 pub fn found(objective: &Objective, start: &Start) -> Learned {
     let mut candidate = objective.answer(start).swap_remove(0);
     if objective.geometry() == Geometry::Orthonormal {
-        // Remove what rounding let in of the frozen directions (19).
+        // Remove the part along the frozen directions that rounding let in (19).
         candidate.direction =
             objective.outside(candidate.direction.clone()).unwrap_or(candidate.direction);
     }
@@ -137,7 +138,7 @@ pub fn found(objective: &Objective, start: &Start) -> Learned {
     learned(candidate, gain, start)
 }
 
-/// Where a start that came second stands; its gain is less the penalty.
+/// The current point of a start that came second. The penalty is subtracted from its gain.
 fn spare(objective: &Objective, start: &Start) -> Learned {
     learned(objective.answer(start).swap_remove(0), -start.value(), start)
 }
@@ -147,7 +148,8 @@ fn learned(candidate: Candidate, gain: f64, start: &Start) -> Learned {
     Learned { candidate, gain, p_value: None, iterations, converged }
 }
 
-/// Of starts that have met, in direction and value, keeps one. The field is sorted by value.
+/// Keeps one of the starts that have reached the same direction and value. The field is sorted by
+/// value.
 fn drop_doubles(objective: &Objective, field: &mut Vec<Start>) {
     let mut kept: Vec<(Vec<f64>, f64)> = Vec::new();
     field.retain(|s| {

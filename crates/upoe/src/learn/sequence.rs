@@ -9,7 +9,7 @@ use super::session::{Halt, Session, Step};
 use super::stop::{Verdict, judge};
 use super::{paper_recipe, parallel, path};
 
-/// Adds experts to those learned already; says why it stopped.
+/// Adds experts to those learned already; returns why it stopped.
 pub fn learn(session: &mut Session, state: &mut State) -> Step<StopReason> {
     let settings = session.settings;
     let dims = session.train.dims();
@@ -49,7 +49,7 @@ pub fn learn(session: &mut Session, state: &mut State) -> Step<StopReason> {
     }
 }
 
-/// The next expert of the learner in force.
+/// The next expert, by the chosen learner.
 fn next(session: &mut Session, state: &mut State) -> Step<Learned> {
     let settings = session.settings;
     let frozen = state.directions();
@@ -68,7 +68,7 @@ fn next(session: &mut Session, state: &mut State) -> Step<Learned> {
     if pursues || frozen.is_empty() {
         return choose(families, train.weight());
     }
-    // Sequential: from the orthogonal answers on, with the direction free. The loss can only fall.
+    // Sequential: start at the orthogonal answers and free the direction. The loss can only fall.
     let objective = Objective::new(train, &frozen, Geometry::Oblique);
     let mut freed = Vec::new();
     for family in families {

@@ -26,7 +26,7 @@ pub enum Event<'a> {
 /// Sees every pass and every expert. Returning false stops the fit, which keeps what is learned.
 pub type Observer<'a> = dyn FnMut(&Event) -> bool + Send + 'a;
 
-/// Why a step of learning ended before its end.
+/// Why a step of learning ended early.
 #[derive(Debug)]
 pub enum Halt {
     /// The observer stopped it.
@@ -54,7 +54,7 @@ pub struct Session<'a> {
     pub holdout: Option<&'a dyn Engine>,
     /// What the fit is asked to do.
     pub settings: &'a Settings,
-    /// Who watches.
+    /// The observer.
     pub observer: Box<Observer<'a>>,
 }
 

@@ -38,7 +38,7 @@ pub struct Settings {
     pub stop: Option<Stop>,
     /// Starts per direction; `None` chooses by the size of the data.
     pub starts: Option<usize>,
-    /// Most steps of a descent.
+    /// The largest number of steps of a descent.
     pub max_iter: usize,
     /// Largest entry of the gradient at an answer.
     pub tol: f64,
@@ -81,7 +81,7 @@ impl Settings {
         self
     }
 
-    /// The stop rule in force.
+    /// The stop rule that applies.
     pub fn stop_rule(&self) -> Stop {
         self.stop.unwrap_or(if self.experts.is_some() { Stop::Train } else { Stop::Null })
     }
@@ -158,7 +158,7 @@ pub(crate) fn no_held_out_rows() -> Error {
     Error::InvalidSetting { name, value, rule: "held-out rows are needed".into() }
 }
 
-/// Settings as JSON holds them: flat, under the names that interfaces use.
+/// Settings as JSON stores them: flat, under the names that interfaces use.
 #[derive(Serialize, Deserialize)]
 #[serde(default)]
 struct Stored {

@@ -23,7 +23,7 @@ pub enum Verdict {
     Stop(StopReason),
 }
 
-/// Judges a new expert by the stop rule in force.
+/// Judges a new expert by the stop rule that applies.
 pub fn judge(session: &Session, state: &State, found: &Learned) -> Result<Verdict> {
     let settings = session.settings;
     let weight = session.train.weight();

@@ -17,7 +17,7 @@ use std::sync::OnceLock;
 /// ln p(x) = Σⱼ ln Tⱼ(wⱼᵀx) + ½ ln|WWᵀ| − ½ xᵀP⊥x − ½(D−J) ln 2π   (4)
 ///
 /// over sphered rows x, and over the data's own columns with what [`Whitening::ln_jacobian`]
-/// adds. Directions are any W of full row rank. Leaving experts out at the end gives the
+/// adds. Directions are any W of full row rank. Leaving out the last experts gives the
 /// smaller models of the nested path: see [`Model::truncated`].
 #[derive(Clone, Debug)]
 pub struct Model {
@@ -132,7 +132,7 @@ impl Model {
         self.directions.iter().map(|w| dot(w, x)).collect()
     }
 
-    /// The term of each expert and of the Gaussian rest in ln p(x): they add up to it.
+    /// The terms that add up to ln p(x): one per expert, then that of the Gaussian rest.
     ///
     /// The last entry is ½ ln|WWᵀ| − ½ xᵀP⊥x − ½(D−J) ln 2π. For orthonormal W an expert's
     /// term less that of the Gaussian it replaces is λ = ln T − ln N of section 6.3.
@@ -177,7 +177,7 @@ impl Model {
         Ok(upoe_kernels::project(&x, self.whitening.dims(), &flat))
     }
 
-    /// Rows from projections: the row of highest Gaussian density with these z.
+    /// The row of highest Gaussian density that has these projections z.
     pub fn inverse_transform(&self, z: &[f64]) -> Result<Vec<f64>> {
         let j = self.experts.len();
         if z.len() != j {
@@ -212,7 +212,7 @@ impl Model {
     }
 }
 
-/// Refuses directions and experts whose numbers do not agree, or more of them than dimensions.
+/// Refuses directions and experts that differ in number, or more of them than dimensions.
 fn check_shapes(directions: &[Vec<f64>], experts: usize, dims: usize) -> Result<()> {
     let j = directions.len();
     if experts != j {

@@ -10,7 +10,7 @@ use rayon::prelude::*;
 use std::ops::Range;
 
 impl Model {
-    /// Rows that share a stream of random numbers when drawn.
+    /// How many drawn rows share a stream of random numbers.
     pub const SAMPLE_BLOCK: usize = 256;
 
     /// `n` sphered rows drawn from the model by (23): x = W# z + P⊥ x′ with z from the experts

@@ -47,8 +47,8 @@ impl Model {
         Ok(blocks.concat())
     }
 
-    /// ln p of sphered rows (4). Sums of squares along axes outside the directions do not
-    /// cancel, as ‖x‖² less the part inside would.
+    /// ln p of sphered rows (4). It adds squares along axes outside the directions, because
+    /// ‖x‖² less the part inside would cancel.
     fn score_block(&self, x: &[f64], axes: &[f64]) -> Vec<f64> {
         let (d, j) = (self.whitening().dims(), self.experts().len());
         let constant = self.half_ln_gram() - 0.5 * (d - j) as f64 * LN_TAU;

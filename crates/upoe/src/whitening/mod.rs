@@ -27,8 +27,8 @@ pub enum Dims {
 pub enum Rest {
     /// Nothing: A is square.
     Nothing,
-    /// Dimensions without variance: the density lives on the subspace the training rows
-    /// span, and a row that leaves it has density 0.
+    /// Dimensions without variance: the density is over the subspace that the training rows
+    /// span, and a row outside it has density 0.
     Degenerate,
     /// Dropped dimensions, modelled as isotropic Gaussian noise of their mean variance
     /// (probabilistic PCA).
@@ -42,10 +42,10 @@ pub enum Rest {
 /// average divides by Σ weights; equation (6) needs that).
 ///
 /// A = Λ^(−½) Uᵀ with the eigenvalues of the covariance falling and each row's largest entry
-/// positive. Where scales differ by more than 1e5, between columns or dimensions, the eigenvectors
-/// of the covariance cannot be had in double precision; then, if nothing is dropped, and where
-/// dimensions have no variance, the eigenvectors of the correlation serve: another rotation of the
-/// same sphered rows.
+/// positive. Where scales differ by more than 1e5, between columns or dimensions, double precision
+/// cannot give the eigenvectors of the covariance. Then, if nothing is dropped, and also where
+/// dimensions have no variance, the eigenvectors of the correlation are used: another rotation of
+/// the same sphered rows.
 #[derive(Clone, Debug)]
 pub struct Whitening {
     mean: Vec<f64>,
@@ -203,7 +203,7 @@ impl Whitening {
             .collect()
     }
 
-    /// The row that a sphered row stands for (its nearest one, where dimensions were dropped).
+    /// The row that a sphered row belongs to (the nearest one, where dimensions were dropped).
     pub fn restore(&self, x: &[f64]) -> Vec<f64> {
         (0..self.columns())
             .map(|i| {
@@ -213,9 +213,9 @@ impl Whitening {
             .collect()
     }
 
-    /// What ln p gains on the way from sphered rows to rows: ln|A|, and the density of what
-    /// lies outside the kept dimensions; −∞ for a row off the subspace of a degenerate model,
-    /// or so far away that squares overflow.
+    /// What is added to ln p of a sphered row to get ln p of the row: ln|A|, and the log-density
+    /// of what lies outside the kept dimensions; −∞ for a row outside the subspace of a
+    /// degenerate model, or so far away that squares overflow.
     pub fn ln_jacobian(&self, row: &[f64], x: &[f64]) -> f64 {
         self.ln_det
             + match self.rest {
@@ -236,7 +236,7 @@ impl Whitening {
     pub(crate) fn off(&self, row: &[f64], x: &[f64]) -> impl Iterator<Item = usize> {
         let degenerate = self.rest == Rest::Degenerate;
         let residual = if degenerate { self.residual(row, x) } else { Vec::new() };
-        // Dimensions of up to 1e-7 deviations a column do not count, and rounding grows with the
+        // Dimensions of up to 1e-7 deviations per column do not count, and rounding grows with the
         // distance from the mean.
         let tolerance = 1e-4 + 1e-6 * self.columns() as f64;
         let distance = 1.0 + x.iter().fold(0.0_f64, |a, x| a.max(x.abs()));

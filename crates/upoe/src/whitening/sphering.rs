@@ -121,9 +121,9 @@ fn ln_volume(b: &Mat<f64>) -> f64 {
     (0..b.ncols()).map(|k| triangle.R()[(k, k)].abs().ln()).sum()
 }
 
-/// What knows the covariance C of a table.
+/// The covariance C of a table, in a form that can be decomposed.
 pub(super) trait Covariance {
-    /// The eigenvalues of C over some columns, each over a scale.
+    /// The eigenvalues of C for some columns, each divided by a scale.
     fn eigenvalues(&self, scales: &[(usize, f64)]) -> Result<Vec<f64>>;
     /// The same with vectors.
     fn eigen(&self, scales: &[(usize, f64)]) -> Result<Spectrum>;
@@ -150,7 +150,7 @@ fn scaled(covariance: &Mat<f64>, scales: &[(usize, f64)]) -> Mat<f64> {
     })
 }
 
-/// A for a table of so many rows, and the smallest kept eigenvalue of the correlation relative
+/// A for a table of `rows` rows, and the smallest kept eigenvalue of the correlation relative
 /// to the largest.
 pub(super) fn sphering(
     covariance: &impl Covariance,
@@ -230,7 +230,7 @@ fn rank(correlation: &[f64], rows: usize, columns: usize) -> Result<usize> {
 }
 
 /// Whether scales, of columns or of dimensions, differ so much that the eigenvectors of the
-/// covariance have no digits.
+/// covariance have no correct digits.
 fn is_graded(columns: &[(usize, f64)], spectrum: &[f64]) -> bool {
     let scales = columns.iter().map(|&(_, s)| s);
     let (low, high) =
@@ -272,7 +272,9 @@ impl Dims {
         Ok(match self {
             Dims::All => rank,
             Dims::Count(n) if n > rank => {
-                let rule = format!("the data have variance in {rank} dimension(s) only");
+                let rule = format!(
+                    "the data have variance in {rank} dimension(s) only: keep at most as many"
+                );
                 return invalid("dims", n, rule);
             }
             Dims::Count(n) => n,

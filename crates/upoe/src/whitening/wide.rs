@@ -53,7 +53,7 @@ impl Covariance for Centred {
         eigenvalues(&(y.transpose() * &y))
     }
 
-    /// Those of Y Yᵀ that can be other than zero, from YᵀY.
+    /// The eigenvalues and vectors of Y Yᵀ that can be nonzero, from YᵀY.
     fn eigen(&self, scales: &[(usize, f64)]) -> Result<Spectrum> {
         let y = self.scaled(scales);
         let (values, inner) = eigen(&(y.transpose() * &y))?;
