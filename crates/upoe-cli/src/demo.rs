@@ -68,6 +68,7 @@ impl Demo {
         let rows = Rows::new(&table.data, COLUMNS.len()).map_err(|e| from_core(e, &table))?;
         let z = file.model.transform(&rows).map_err(|e| from_core(e, &table))?;
 
+        let progress = Progress::new(self.common.quiet);
         let mut wrote = vec!["crabs.upoe"];
         file.write(model)?;
         // Someone's own file of that name is not ours to replace.
@@ -75,19 +76,16 @@ impl Demo {
             upoe_io::write_file(csv, CRABS)?;
             wrote.insert(0, "crabs.csv");
         }
-        upoe_io::write_file(page, report::page(&file, &table, None)?.as_bytes())?;
+        upoe_io::write_file(page, report::page(&file, &table, None, &progress)?.as_bytes())?;
         wrote.push("report.html");
+        progress.clear();
         if self.common.json {
             return print_json(&format!("{:#}\n", describe::json(&file)));
         }
         if !self.common.quiet {
             print(&self.show(&file, &table, &z))?;
         }
-        Progress::new(self.common.quiet).say(&format!(
-            "wrote {} in {}",
-            wrote.join(", "),
-            self.output.display()
-        ));
+        progress.say(&format!("wrote {} in {}", wrote.join(", "), self.output.display()));
         Ok(())
     }
 

@@ -22,9 +22,11 @@ mod sample;
 mod score;
 mod stdout;
 mod table;
+mod tail;
 mod transform;
 mod visible;
 mod watch;
+mod work;
 
 use std::panic::{self, AssertUnwindSafe};
 use std::process::ExitCode;

@@ -8,6 +8,7 @@ use serde_json::{Map, Number, Value};
 use upoe_io::{TableWriter, TextColumn, is_missing};
 
 use crate::failure::Failure;
+use crate::progress::Progress;
 use crate::stdout;
 use crate::visible;
 
@@ -78,12 +79,14 @@ pub enum JsonTarget {
 }
 
 impl Output {
-    /// A table with the kept columns first, in a file or on the standard output.
+    /// A table with the kept columns first, in a file or on the standard output. Rows that appear
+    /// in a terminal are progress enough: the changing line goes away.
     pub fn create(
         path: Option<&Path>,
         json: bool,
         kept: &[TextColumn],
         names: &[String],
+        progress: &Progress,
     ) -> Result<Self, Failure> {
         if let Some(twice) = kept.iter().find(|column| names.contains(&column.name)) {
             return Err(Failure::Message(format!(
@@ -93,6 +96,9 @@ impl Output {
         }
         let path = path.filter(|path| path.as_os_str() != "-");
         let seen = path.is_none() && stdout_is_terminal();
+        if seen {
+            progress.clear();
+        }
         if !json {
             let shown =
                 |name: &String| if seen { visible::line(name).into() } else { name.clone() };

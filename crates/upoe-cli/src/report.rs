@@ -5,12 +5,14 @@ use std::path::PathBuf;
 use clap::Args;
 use serde_json::json;
 use upoe_io::{ModelFile, Table, TextColumn};
-use upoe_report::{Cells, Estimate, Image, Input, Kept, Scores, Training, build, html};
+use upoe_report::{Cells, Estimate, Image, Input, Kept, Scores, Step, Training, build_with, html};
 
 use crate::args::{Common, TableArgs};
 use crate::failure::{Failure, from_core};
+use crate::interrupt;
 use crate::output::print_json;
 use crate::progress::Progress;
+use crate::work::Pace;
 
 /// The page: one HTML file to look at the model and its data
 #[derive(Args)]
@@ -47,9 +49,10 @@ impl Report {
                 file.names.len()
             )));
         }
+        interrupt::listen();
         let progress = Progress::new(self.common.quiet);
         let table = progress.read(&self.table.data, &self.table.options_for(&file.names)?)?;
-        let page = page(&file, &table, self.image)?;
+        let page = page(&file, &table, self.image, &progress)?;
         upoe_io::write_file(&self.output, page.as_bytes())?;
         if self.common.json {
             let page = self.output.display().to_string();
@@ -65,6 +68,7 @@ pub fn page(
     file: &ModelFile,
     table: &Table,
     image: Option<(usize, usize)>,
+    progress: &Progress,
 ) -> Result<String, Failure> {
     let kept: Vec<Kept> = table.kept.iter().map(kept).collect();
     let title = table.source.file_name().unwrap_or_default().to_string_lossy();
@@ -79,7 +83,27 @@ pub fn page(
         image: image.map(|(height, width)| Image { height, width }),
         seed: file.training.seed,
     };
-    Ok(html(&build(&input).map_err(|e| from_core(e, table))?))
+    let mut pace = Pace::new(progress, "scoring");
+    let page = build_with(&input, &mut |Step { what, done, total, unit }| {
+        pace.tell(what, done, total, unit).map_err(Ended::Asked)
+    });
+    match page {
+        Ok(page) => Ok(html(&page)),
+        Err(Ended::Asked(failure)) => Err(failure),
+        Err(Ended::Failed(error)) => Err(from_core(error, table)),
+    }
+}
+
+/// Why there is no page.
+enum Ended {
+    Asked(Failure),
+    Failed(upoe::Error),
+}
+
+impl From<upoe::Error> for Ended {
+    fn from(error: upoe::Error) -> Self {
+        Ended::Failed(error)
+    }
 }
 
 fn kept(column: &TextColumn) -> Kept {

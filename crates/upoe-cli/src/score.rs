@@ -4,12 +4,14 @@ use std::path::PathBuf;
 
 use clap::Args;
 use upoe::{Model, Rows};
+use upoe_io::Table;
 
 use crate::args::{Common, TableArgs};
 use crate::failure::{Failure, from_core};
 use crate::interrupt;
 use crate::output::{self, Output};
 use crate::progress::Progress;
+use crate::tail::Tail;
 
 /// ln p of every row, in nats
 #[derive(Args)]
@@ -43,49 +45,72 @@ impl Score {
     /// Reads, scores, writes.
     pub fn run(&self) -> Result<(), Failure> {
         self.common.start()?;
-        const MOST: usize = 100_000_000; // their scores are held in memory
-        if let Some(tail) = self.tail.filter(|tail| !(1..=MOST).contains(tail)) {
-            let text = format!("--tail {tail}: give a number of samples from 1 to {MOST}");
-            return Err(Failure::Usage(text));
+        if self.tail == Some(0) {
+            return Err(Failure::Usage("--tail 0: give a number of samples, 1 or more".into()));
         }
         let file = self.table.model(&self.model, self.output.as_deref())?;
         output::check(self.output.as_deref(), self.common.json)?;
         interrupt::listen();
         let progress = Progress::new(self.common.quiet);
         let table = progress.read(&self.table.data, &self.table.options_for(&file.names)?)?;
-        progress.stage("scoring");
-        let failed = |error| from_core(error, &table);
+        match self.tail {
+            None => self.plain(&file.model, &table, &progress),
+            Some(samples) => self.with_tail(&file.model, &table, samples, &progress),
+        }
+    }
+
+    /// Scores and writes, a part at a time.
+    fn plain(&self, model: &Model, table: &Table, progress: &Progress) -> Result<(), Failure> {
+        let failed = |error| from_core(error, table);
         let rows = Rows::new(&table.data, table.names.len()).map_err(failed)?;
-        let scores = file.model.score(&rows).map_err(failed)?;
-        let (names, numbers) = match self.tail {
-            None => (vec!["log_density".to_owned()], scores),
-            Some(samples) => {
-                progress.stage(&format!("drawing {samples} samples"));
-                let drawn = sample_scores(&file.model, samples, self.seed).map_err(failed)?;
-                let tail = |score: f64| {
-                    let below = drawn.partition_point(|drawn| *drawn <= score);
-                    (below + 1) as f64 / (samples + 1) as f64
-                };
-                let numbers = scores.into_iter().flat_map(|score| [score, tail(score)]).collect();
-                (vec!["log_density".to_owned(), "tail".to_owned()], numbers)
-            }
-        };
+        let mut out = self.create(table, &["log_density"], progress)?;
+        progress.in_blocks("scoring", table.rows, (1024, rows.columns()), |part| {
+            let scores = model.score(&rows.slice(part.clone())).map_err(failed)?;
+            out.write(&table.kept, part, &scores)
+        })?;
         progress.clear();
-        let mut out =
-            Output::create(self.output.as_deref(), self.common.json, &table.kept, &names)?;
-        out.write(&table.kept, 0..table.rows, &numbers)?;
         out.finish()
     }
-}
 
-/// ln p of samples of the model, rising.
-fn sample_scores(model: &Model, samples: usize, seed: u64) -> upoe::Result<Vec<f64>> {
-    const BLOCK: usize = 64 * Model::SAMPLE_BLOCK;
-    let mut scores = Vec::new();
-    for start in (0..samples).step_by(BLOCK) {
-        let rows = model.sample_range(start..(start + BLOCK).min(samples), seed);
-        scores.extend(model.score(&Rows::new(&rows, model.whitening().columns())?)?);
+    /// Scores all rows, then samples, and counts how many samples are less probable.
+    fn with_tail(
+        &self,
+        model: &Model,
+        table: &Table,
+        samples: usize,
+        progress: &Progress,
+    ) -> Result<(), Failure> {
+        let failed = |error| from_core(error, table);
+        let rows = Rows::new(&table.data, table.names.len()).map_err(failed)?;
+        let (columns, mut scores) = (rows.columns(), Vec::with_capacity(table.rows));
+        progress.in_blocks("scoring", table.rows, (1024, columns), |part| {
+            scores.extend(model.score(&rows.slice(part)).map_err(failed)?);
+            Ok(())
+        })?;
+        let mut tail = Tail::of(&scores);
+        progress.in_blocks("drawing samples", samples, (Model::SAMPLE_BLOCK, columns), |part| {
+            let drawn = model.sample_range(part, self.seed);
+            let drawn = Rows::new(&drawn, columns).map_err(failed)?;
+            tail.count(&model.score(&drawn).map_err(failed)?);
+            Ok(())
+        })?;
+        let tails = tail.estimates(&scores);
+        let mut out = self.create(table, &["log_density", "tail"], progress)?;
+        progress.in_blocks("writing", table.rows, (1024, 2), |part| {
+            let pairs: Vec<f64> = part.clone().flat_map(|i| [scores[i], tails[i]]).collect();
+            out.write(&table.kept, part, &pairs)
+        })?;
+        progress.clear();
+        out.finish()
     }
-    scores.sort_by(f64::total_cmp);
-    Ok(scores)
+
+    fn create(
+        &self,
+        table: &Table,
+        names: &[&str],
+        progress: &Progress,
+    ) -> Result<Output, Failure> {
+        let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
+        Output::create(self.output.as_deref(), self.common.json, &table.kept, &names, progress)
+    }
 }

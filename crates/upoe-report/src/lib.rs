@@ -12,7 +12,7 @@ mod packed;
 mod page;
 mod words;
 
-pub use build::{Cells, Input, Kept, MOST_ROWS, Scores, Training, build};
+pub use build::{Cells, Input, Kept, MOST_ROWS, Scores, Step, Training, build, build_with};
 pub use html::html;
 pub use packed::{Codes, Floats};
 pub use page::{

@@ -2,22 +2,28 @@
 
 use upoe::expert::{self, Marginal, StudentT};
 
-use super::{Input, curve, histogram, quantiles};
+use super::{Input, Step, curve, histogram, quantiles};
 use crate::{Expert, Parameter, words};
 
 /// The experts, given the projections of all rows on each direction.
-pub(super) fn experts(input: &Input, projections: &[Vec<f64>]) -> Vec<Expert> {
+pub(super) fn experts<E>(
+    input: &Input,
+    projections: &[Vec<f64>],
+    watch: &mut dyn FnMut(Step) -> Result<(), E>,
+) -> Result<Vec<Expert>, E> {
     let model = input.model;
     let (loadings, patterns) = (model.loadings(), model.patterns());
-    (0..model.experts().len())
+    let total = model.experts().len();
+    (0..total)
         .map(|j| {
+            watch(Step { what: "counting projections", done: j, total, unit: "experts" })?;
             let expert = &model.experts()[j];
             let learned = input.training.state.experts.get(j);
             let norm = model.directions()[j].iter().map(|w| w * w).sum::<f64>().sqrt();
             let sorted = histogram::sorted(&projections[j]);
             let histogram = histogram::histogram(&sorted);
             let negentropy = expert.negentropy();
-            Expert {
+            Ok(Expert {
                 kind: expert.family().name().to_owned(),
                 words: words(expert),
                 parameters: parameters(expert),
@@ -29,7 +35,7 @@ pub(super) fn experts(input: &Input, projections: &[Vec<f64>]) -> Vec<Expert> {
                 histogram,
                 loadings: loadings[j].iter().copied().collect(),
                 pattern: patterns[j].iter().copied().collect(),
-            }
+            })
         })
         .collect()
 }
