@@ -103,7 +103,7 @@ impl Demo {
             let along: Vec<f64> = z.iter().skip(j).step_by(experts.len()).copied().collect();
             lines.push(String::new());
             let (name, q) = (format!("expert {}", j + 1), learned.q);
-            let says = upoe_report::words(&learned.expert);
+            let says = upoe_report::Finding::of(&learned.expert);
             lines.push(format!("{}  Q = {q:.5} nats a crab  mixture: {says}", bold(&name)));
             lines.push(format!("  {}", parameters(&learned.expert)));
             lines.push(format!("  loadings  {}", describe::strongest(file, j, 68)));

@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 use upoe::expert::Marginal;
 use upoe::{Notice, Rest};
 use upoe_io::{Likelihood, ModelFile};
-use upoe_report::words;
+use upoe_report::Finding;
 
 use crate::output::number;
 use crate::progress::{duration, grouped};
@@ -36,7 +36,7 @@ pub fn json(file: &ModelFile) -> Value {
             let mut expert = json!({
                 "q": learned.q,
                 "kind": learned.expert.family().name(),
-                "says": words(&learned.expert),
+                "says": Finding::of(&learned.expert).to_string(),
                 "parameters": parameters,
                 "held": held,
                 "direction": learned.direction,
@@ -158,7 +158,9 @@ fn experts(file: &ModelFile, most: usize) -> Vec<String> {
         }
         cells.push(learned.expert.family().name().into());
         let blank = vec![String::new(); cells.len()];
-        for (line, said) in wrapped(&words(&learned.expert), 44).into_iter().enumerate() {
+        for (line, said) in
+            wrapped(&Finding::of(&learned.expert).to_string(), 44).into_iter().enumerate()
+        {
             let mut row = if line == 0 { cells.clone() } else { blank.clone() };
             row.push(said);
             table.row(row);

@@ -17,27 +17,27 @@ pub enum Output {
     /// CSV, or what the file's extension says; text as it can be shown where people see it.
     Table { writer: TableWriter, seen: bool },
     /// One JSON object per line.
-    Json { names: Vec<String>, kept: Vec<Cells>, to: JsonTarget },
+    Json { names: Vec<String>, kept: Vec<JsonCells>, to: JsonTarget },
 }
 
 /// What the cells of a kept column are in JSON.
 #[derive(Clone, Copy, PartialEq)]
-pub enum Cells {
+pub enum JsonCells {
     Numbers,
     Text,
 }
 
-impl Cells {
+impl JsonCells {
     /// Numbers where every cell is one as JSON writes them (007 is not) or is missing.
-    fn of(column: &TextColumn) -> Cells {
+    fn of(column: &TextColumn) -> JsonCells {
         let fits = |cell: &str| is_missing(cell) || exact(cell).is_some();
-        if column.iter().all(fits) { Cells::Numbers } else { Cells::Text }
+        if column.iter().all(fits) { JsonCells::Numbers } else { JsonCells::Text }
     }
 
     fn value(self, cell: &str) -> Value {
         match self {
-            Cells::Numbers => exact(cell).map_or(Value::Null, Value::Number),
-            Cells::Text => cell.into(),
+            JsonCells::Numbers => exact(cell).map_or(Value::Null, Value::Number),
+            JsonCells::Text => cell.into(),
         }
     }
 }
@@ -110,7 +110,7 @@ impl Output {
             Some(path) => JsonTarget::File(path.to_owned(), Vec::new()),
             None => JsonTarget::Stdout { out: BufWriter::new(std::io::stdout()), seen },
         };
-        let kept = kept.iter().map(Cells::of).collect();
+        let kept = kept.iter().map(JsonCells::of).collect();
         Ok(Output::Json { names: names.to_vec(), kept, to })
     }
 

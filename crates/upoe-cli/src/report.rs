@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use serde_json::json;
 use upoe_io::{ModelFile, Table, TextColumn};
-use upoe_report::{Cells, Estimate, Image, Input, Kept, Scores, Step, Training, build_with, html};
+use upoe_report::{Cells, Estimate, FitRecord, Image, Input, Kept, Scores, Step, build_with, html};
 
 use crate::args::{Common, TableArgs};
 use crate::failure::{Failure, from_core};
@@ -112,7 +112,7 @@ fn kept(column: &TextColumn) -> Kept {
 }
 
 /// What the page says of the training.
-fn training(file: &ModelFile) -> Training {
+fn training(file: &ModelFile) -> FitRecord {
     let of = |l: &upoe_io::Likelihood| Scores {
         train: l.train.unwrap_or(f64::NAN),
         holdout: l.holdout.map(|mean| Estimate {
@@ -130,7 +130,7 @@ fn training(file: &ModelFile) -> Training {
         serde_json::Value::String(text) => text,
         other => other.to_string(),
     };
-    Training {
+    FitRecord {
         state: file.state.clone(),
         rows: file.training.rows,
         weight: file.training.weight,

@@ -31,7 +31,7 @@ pub struct Input<'a> {
     /// The model.
     pub model: &'a Model,
     /// How the model came about.
-    pub training: &'a Training,
+    pub training: &'a FitRecord,
     /// The names of the model's columns.
     pub names: &'a [String],
     /// The rows to look at, in the model's columns. Weights are not used.
@@ -75,7 +75,7 @@ impl Cells {
 
 /// How a model came about.
 #[derive(Clone, Debug, Default)]
-pub struct Training {
+pub struct FitRecord {
     /// Experts with their Q and p-values, and the path on which the model grew.
     pub state: State,
     /// Rows the model was fitted to.

@@ -3,7 +3,7 @@
 use upoe::expert::{Expert, Family, Marginal};
 use upoe::{Fit, Rows, Settings, Stop};
 use upoe_report::{
-    Cells, Image, Input, Kept, Page, Scores, Step, Training, Values, build, build_with, html,
+    Cells, FitRecord, Image, Input, Kept, Page, Scores, Step, Values, build, build_with, html,
 };
 
 const CRABS: &str = include_str!("../../upoe/tests/data/crabs.csv");
@@ -27,10 +27,10 @@ fn paper() -> Settings {
     }
 }
 
-fn training(fit: &Fit, values: &[f64], columns: usize) -> Training {
+fn training(fit: &Fit, values: &[f64], columns: usize) -> FitRecord {
     let rows = Rows::new(values, columns).unwrap();
     let mean = |scores: Vec<f64>| scores.iter().sum::<f64>() / scores.len() as f64;
-    Training {
+    FitRecord {
         state: fit.state.clone(),
         rows: rows.len(),
         weight: rows.len() as f64,
@@ -40,11 +40,11 @@ fn training(fit: &Fit, values: &[f64], columns: usize) -> Training {
         },
         log_density: Scores { train: mean(fit.model.score(&rows).unwrap()), holdout: None },
         stop_reason: fit.stop.to_string(),
-        ..Training::default()
+        ..FitRecord::default()
     }
 }
 
-fn page(fit: &Fit, training: &Training, values: &[f64], kept: &[Kept]) -> upoe::Result<Page> {
+fn page(fit: &Fit, training: &FitRecord, values: &[f64], kept: &[Kept]) -> upoe::Result<Page> {
     let columns = fit.model.whitening().columns();
     let names: Vec<String> = (0..columns).map(|c| format!("c{c}")).collect();
     build(&Input {
@@ -73,7 +73,7 @@ fn crabs_add_up() {
     assert!((page.experts[1].q + 0.11067).abs() < 1e-4);
     let likelihood = &page.summary.log_likelihood;
     assert!((likelihood.gaussian_train - page.path.train[0]).abs() < 1e-9);
-    let gained = |l: &upoe_report::Likelihood| l.train - l.gaussian_train;
+    let gained = |l: &upoe_report::AgainstGaussian| l.train - l.gaussian_train;
     assert!((gained(likelihood) - gained(&page.summary.log_density)).abs() < 1e-9);
 
     let rows = Rows::new(&values, 5).unwrap();

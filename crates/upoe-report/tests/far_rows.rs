@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use upoe::expert::Family;
 use upoe::{Fit, Rows, Settings};
 use upoe_report::figure::{Align, Axes, Colour, Figure, Ink, Labels, Mark, range};
-use upoe_report::{Input, Page, Training, build, html};
+use upoe_report::{FitRecord, Input, Page, build, html};
 
 const CRABS: &str = include_str!("../../upoe/tests/data/crabs.csv");
 const COLUMNS: usize = 5;
@@ -32,7 +32,7 @@ fn fits() -> &'static [Fit; 3] {
 }
 
 fn page(fit: &Fit, values: &[f64]) -> Page {
-    let training = Training { state: fit.state.clone(), rows: 200, ..Training::default() };
+    let training = FitRecord { state: fit.state.clone(), rows: 200, ..FitRecord::default() };
     let names: Vec<String> = (0..COLUMNS).map(|c| format!("c{c}")).collect();
     build(&Input {
         title: "far",

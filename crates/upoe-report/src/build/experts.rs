@@ -1,16 +1,16 @@
 //! Each expert with its pictures and parameters.
 
-use upoe::expert::{self, Marginal, StudentT};
+use upoe::expert::{Expert, Marginal, StudentT};
 
 use super::{Input, Step, curve, histogram, quantiles};
-use crate::{Expert, Parameter, words};
+use crate::{Finding, ShownExpert, ShownParameter};
 
 /// The experts, given the projections of all rows on each direction.
 pub(super) fn experts<E>(
     input: &Input,
     projections: &[Vec<f64>],
     watch: &mut dyn FnMut(Step) -> Result<(), E>,
-) -> Result<Vec<Expert>, E> {
+) -> Result<Vec<ShownExpert>, E> {
     let model = input.model;
     let (loadings, patterns) = (model.loadings(), model.patterns());
     let total = model.experts().len();
@@ -23,9 +23,9 @@ pub(super) fn experts<E>(
             let sorted = histogram::sorted(&projections[j]);
             let histogram = histogram::histogram(&sorted);
             let negentropy = expert.negentropy();
-            Ok(Expert {
+            Ok(ShownExpert {
                 kind: expert.family().name().to_owned(),
-                words: words(expert),
+                words: Finding::of(expert).to_string(),
                 parameters: parameters(expert),
                 q: learned.map_or(f64::NAN, |l| l.q),
                 p_value: learned.and_then(|l| l.p_value),
@@ -41,12 +41,12 @@ pub(super) fn experts<E>(
 }
 
 /// The parameters in words.
-fn parameters(expert: &expert::Expert) -> Vec<Parameter> {
+fn parameters(expert: &Expert) -> Vec<ShownParameter> {
     let plain =
-        |name: &str, group, value| Parameter { name: name.into(), group, value, note: None };
+        |name: &str, group, value| ShownParameter { name: name.into(), group, value, note: None };
     match expert {
-        expert::Expert::StudentT(t) => component(t, None),
-        expert::Expert::Mixture(mixture) => (mixture.weights().iter().zip(mixture.components()))
+        Expert::StudentT(t) => component(t, None),
+        Expert::Mixture(mixture) => (mixture.weights().iter().zip(mixture.components()))
             .enumerate()
             .flat_map(|(k, (share, part))| {
                 let mut parameters = vec![plain("share", Some(k), *share)];
@@ -54,7 +54,7 @@ fn parameters(expert: &expert::Expert) -> Vec<Parameter> {
                 parameters
             })
             .collect(),
-        expert::Expert::Tilt(_) => {
+        Expert::Tilt(_) => {
             let shape = expert.shape();
             vec![
                 plain("excess kurtosis", None, shape.kurtosis),
@@ -64,7 +64,7 @@ fn parameters(expert: &expert::Expert) -> Vec<Parameter> {
     }
 }
 
-fn component(t: &StudentT, group: Option<usize>) -> Vec<Parameter> {
+fn component(t: &StudentT, group: Option<usize>) -> Vec<ShownParameter> {
     let bound = t.at_bound();
     let note = |held: bool, hit: bool| match (held, hit) {
         (true, _) => Some("fixed".to_owned()),
@@ -72,7 +72,7 @@ fn component(t: &StudentT, group: Option<usize>) -> Vec<Parameter> {
         _ => None,
     };
     let parameter =
-        |name: &str, value, note| Parameter { name: name.to_owned(), group, value, note };
+        |name: &str, value, note| ShownParameter { name: name.to_owned(), group, value, note };
     vec![
         parameter("centre", t.mu(), note(t.hold_mu, false)),
         parameter("scale", t.scale(), note(false, bound == Some("smallest scale"))),
