@@ -68,6 +68,7 @@ impl Demo {
         let rows = Rows::new(&table.data, COLUMNS.len()).map_err(|e| from_core(e, &table))?;
         let z = file.model.transform(&rows).map_err(|e| from_core(e, &table))?;
 
+        let progress = Progress::new(self.common.quiet);
         let mut wrote = vec!["crabs.upoe"];
         file.write(model)?;
         // Someone's own file of that name is not ours to replace.
@@ -75,19 +76,16 @@ impl Demo {
             upoe_table::write_file(csv, CRABS)?;
             wrote.insert(0, "crabs.csv");
         }
-        upoe_table::write_file(page, report::page(&file, &table, None)?.as_bytes())?;
+        upoe_table::write_file(page, report::page(&file, &table, None, &progress)?.as_bytes())?;
         wrote.push("report.html");
+        progress.clear();
         if self.common.json {
             return print_json(&format!("{:#}\n", describe::json(&file)));
         }
         if !self.common.quiet {
             print(&self.show(&file, &table, &z))?;
         }
-        Progress::new(self.common.quiet).say(&format!(
-            "wrote {} in {}",
-            wrote.join(", "),
-            self.output.display()
-        ));
+        progress.say(&format!("wrote {} in {}", wrote.join(", "), self.output.display()));
         Ok(())
     }
 
@@ -105,7 +103,7 @@ impl Demo {
             let along: Vec<f64> = z.iter().skip(j).step_by(experts.len()).copied().collect();
             lines.push(String::new());
             let (name, q) = (format!("expert {}", j + 1), -learned.gain);
-            let says = upoe_report::words(learned.expert());
+            let says = upoe_report::Finding::of(learned.expert());
             lines.push(format!("{}  Q = {q:.5} nats a crab  mixture: {says}", bold(&name)));
             lines.push(format!("  {}", parameters(learned.expert())));
             lines.push(format!("  loadings  {}", describe::strongest(file, j, 68)));

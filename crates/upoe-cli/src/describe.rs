@@ -5,7 +5,7 @@ use upoe::evaluate::Likelihood;
 use upoe::expert::Marginal;
 use upoe::{Notice, Rest};
 use upoe_file::ModelFile;
-use upoe_report::words;
+use upoe_report::Finding;
 
 use crate::output::number;
 use crate::progress::{duration, grouped};
@@ -37,7 +37,7 @@ pub fn json(file: &ModelFile) -> Value {
             let mut expert = json!({
                 "q": -learned.gain,
                 "kind": learned.expert().family().name(),
-                "says": words(learned.expert()),
+                "says": Finding::of(learned.expert()).to_string(),
                 "parameters": parameters,
                 "held": held,
                 "direction": learned.direction(),
@@ -159,7 +159,9 @@ fn experts(file: &ModelFile, most: usize) -> Vec<String> {
         }
         cells.push(learned.expert().family().name().into());
         let blank = vec![String::new(); cells.len()];
-        for (line, said) in wrapped(&words(learned.expert()), 44).into_iter().enumerate() {
+        for (line, said) in
+            wrapped(&Finding::of(learned.expert()).to_string(), 44).into_iter().enumerate()
+        {
             let mut row = if line == 0 { cells.clone() } else { blank.clone() };
             row.push(said);
             table.row(row);

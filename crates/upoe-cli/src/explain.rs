@@ -10,6 +10,7 @@ use upoe_file::ModelFile;
 
 use crate::args::{Common, TableArgs};
 use crate::failure::{Failure, from_core};
+use crate::interrupt;
 use crate::output::{self, Output};
 use crate::progress::Progress;
 
@@ -42,26 +43,24 @@ impl Explain {
         self.common.start()?;
         let file = self.table.model(&self.model, self.output.as_deref())?;
         output::check(self.output.as_deref(), self.common.json)?;
+        interrupt::listen();
         let progress = Progress::new(self.common.quiet);
         let table = progress.read(&self.table.data, &self.table.options_for(&file.names)?)?;
-        progress.stage("explaining");
         let failed = |error| from_core(error, &table);
         let by_column = self.by == "column";
         let names = names(&file, by_column);
         let rows = Rows::new(&table.data, table.names.len()).map_err(failed)?;
-        let mut out =
-            Output::create(self.output.as_deref(), self.common.json, &table.kept, &names)?;
-        const BLOCK: usize = 4096;
-        for start in (0..table.rows).step_by(BLOCK) {
-            let part = start..(start + BLOCK).min(table.rows);
+        let (path, json) = (self.output.as_deref(), self.common.json);
+        let mut out = Output::create(path, json, &table.kept, &names, &progress)?;
+        progress.in_blocks("explaining", table.rows, (64, names.len()), |part| {
             let numbers: Vec<Vec<f64>> = part
                 .clone()
                 .into_par_iter()
                 .map(|i| file.model.explain(&rows.row(i)).map(|parts| numbers(&parts, by_column)))
                 .collect::<upoe::Result<_>>()
                 .map_err(failed)?;
-            out.write(&table.kept, part, &numbers.concat())?;
-        }
+            out.write(&table.kept, part, &numbers.concat())
+        })?;
         progress.clear();
         out.finish()
     }

@@ -26,6 +26,7 @@ mod table;
 mod transform;
 mod visible;
 mod watch;
+mod work;
 
 use std::panic::{self, AssertUnwindSafe};
 use std::process::ExitCode;

@@ -8,6 +8,7 @@ use serde_json::{Map, Number, Value};
 use upoe_table::{TableWriter, TextColumn, is_missing};
 
 use crate::failure::Failure;
+use crate::progress::Progress;
 use crate::stdout;
 use crate::visible;
 
@@ -16,27 +17,27 @@ pub enum Output {
     /// CSV, or what the file's extension says; text as it can be shown where people see it.
     Table { writer: TableWriter, seen: bool },
     /// One JSON object per line.
-    Json { names: Vec<String>, kept: Vec<Cells>, to: JsonTarget },
+    Json { names: Vec<String>, kept: Vec<JsonCells>, to: JsonTarget },
 }
 
 /// What the cells of a kept column are in JSON.
 #[derive(Clone, Copy, PartialEq)]
-pub enum Cells {
+pub enum JsonCells {
     Numbers,
     Text,
 }
 
-impl Cells {
+impl JsonCells {
     /// Numbers where every cell is one as JSON writes them (007 is not) or is missing.
-    fn of(column: &TextColumn) -> Cells {
+    fn of(column: &TextColumn) -> JsonCells {
         let fits = |cell: &str| is_missing(cell) || exact(cell).is_some();
-        if column.iter().all(fits) { Cells::Numbers } else { Cells::Text }
+        if column.iter().all(fits) { JsonCells::Numbers } else { JsonCells::Text }
     }
 
     fn value(self, cell: &str) -> Value {
         match self {
-            Cells::Numbers => exact(cell).map_or(Value::Null, Value::Number),
-            Cells::Text => cell.into(),
+            JsonCells::Numbers => exact(cell).map_or(Value::Null, Value::Number),
+            JsonCells::Text => cell.into(),
         }
     }
 }
@@ -78,12 +79,14 @@ pub enum JsonTarget {
 }
 
 impl Output {
-    /// A table with the kept columns first, in a file or on the standard output.
+    /// A table with the kept columns first, in a file or on the standard output. Rows that appear
+    /// in a terminal are progress enough: the changing line goes away.
     pub fn create(
         path: Option<&Path>,
         json: bool,
         kept: &[TextColumn],
         names: &[String],
+        progress: &Progress,
     ) -> Result<Self, Failure> {
         if let Some(twice) = kept.iter().find(|column| names.contains(&column.name)) {
             return Err(Failure::Message(format!(
@@ -93,6 +96,9 @@ impl Output {
         }
         let path = path.filter(|path| path.as_os_str() != "-");
         let seen = path.is_none() && stdout_is_terminal();
+        if seen {
+            progress.clear();
+        }
         if !json {
             let shown =
                 |name: &String| if seen { visible::line(name).into() } else { name.clone() };
@@ -104,7 +110,7 @@ impl Output {
             Some(path) => JsonTarget::File(path.to_owned(), Vec::new()),
             None => JsonTarget::Stdout { out: BufWriter::new(std::io::stdout()), seen },
         };
-        let kept = kept.iter().map(Cells::of).collect();
+        let kept = kept.iter().map(JsonCells::of).collect();
         Ok(Output::Json { names: names.to_vec(), kept, to })
     }
 

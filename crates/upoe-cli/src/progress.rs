@@ -20,6 +20,8 @@ use crate::visible;
 pub struct Progress {
     quiet: bool,
     bar: Option<ProgressBar>,
+    /// The changing line is gone for good.
+    cleared: AtomicBool,
 }
 
 impl Progress {
@@ -33,7 +35,7 @@ impl Progress {
             bar.enable_steady_tick(Duration::from_millis(100));
             bar
         });
-        Progress { quiet, bar }
+        Progress { quiet, bar, cleared: AtomicBool::new(false) }
     }
 
     /// Whether the standard error is a terminal that shows the changing line.
@@ -43,7 +45,7 @@ impl Progress {
 
     /// What is being done now: replaces the changing line.
     pub fn live(&self, text: String) {
-        if let Some(bar) = &self.bar {
+        if let Some(bar) = self.bar.as_ref().filter(|_| !self.cleared.load(Ordering::SeqCst)) {
             bar.set_message(visible::line(&text).into_owned());
         }
     }
@@ -75,6 +77,11 @@ impl Progress {
         }
     }
 
+    /// What ends interrupted work.
+    pub fn interrupted(&self, text: &str) -> Failure {
+        Failure::Interrupted((!self.quiet).then(|| text.to_owned()))
+    }
+
     /// Something the user should know.
     pub fn note(&self, text: &str) {
         let style = anstyle::AnsiColor::Cyan.on_default();
@@ -87,8 +94,9 @@ impl Progress {
         self.print(&format!("{style}warning:{style:#} "), text);
     }
 
-    /// The changing line goes away.
+    /// The changing line goes away for good; messages can still be said.
     pub fn clear(&self) {
+        self.cleared.store(true, Ordering::SeqCst);
         if let Some(bar) = &self.bar {
             bar.finish_and_clear();
         }

@@ -5,13 +5,15 @@ use std::path::PathBuf;
 use clap::Args;
 use serde_json::json;
 use upoe_file::ModelFile;
-use upoe_report::{Cells, Estimate, Image, Input, Kept, Scores, Training, build, html};
+use upoe_report::{Cells, Estimate, FitRecord, Image, Input, Kept, Scores, Step, build_with, html};
 use upoe_table::{Table, TextColumn};
 
 use crate::args::{Common, TableArgs};
 use crate::failure::{Failure, from_core};
+use crate::interrupt;
 use crate::output::print_json;
 use crate::progress::Progress;
+use crate::work::Pace;
 
 /// The page: one HTML file to look at the model and its data
 #[derive(Args)]
@@ -48,9 +50,10 @@ impl Report {
                 file.names.len()
             )));
         }
+        interrupt::listen();
         let progress = Progress::new(self.common.quiet);
         let table = progress.read(&self.table.data, &self.table.options_for(&file.names)?)?;
-        let page = page(&file, &table, self.image)?;
+        let page = page(&file, &table, self.image, &progress)?;
         upoe_table::write_file(&self.output, page.as_bytes())?;
         if self.common.json {
             let page = self.output.display().to_string();
@@ -66,6 +69,7 @@ pub fn page(
     file: &ModelFile,
     table: &Table,
     image: Option<(usize, usize)>,
+    progress: &Progress,
 ) -> Result<String, Failure> {
     let kept: Vec<Kept> = table.kept.iter().map(kept).collect();
     let title = table.source.file_name().unwrap_or_default().to_string_lossy();
@@ -80,7 +84,27 @@ pub fn page(
         image: image.map(|(height, width)| Image { height, width }),
         seed: file.training.seed,
     };
-    Ok(html(&build(&input).map_err(|e| from_core(e, table))?))
+    let mut pace = Pace::new(progress, "scoring");
+    let page = build_with(&input, &mut |Step { what, done, total, unit }| {
+        pace.tell(what, done, total, unit).map_err(Ended::Asked)
+    });
+    match page {
+        Ok(page) => Ok(html(&page)),
+        Err(Ended::Asked(failure)) => Err(failure),
+        Err(Ended::Failed(error)) => Err(from_core(error, table)),
+    }
+}
+
+/// Why there is no page.
+enum Ended {
+    Asked(Failure),
+    Failed(upoe::Error),
+}
+
+impl From<upoe::Error> for Ended {
+    fn from(error: upoe::Error) -> Self {
+        Ended::Failed(error)
+    }
 }
 
 fn kept(column: &TextColumn) -> Kept {
@@ -89,7 +113,7 @@ fn kept(column: &TextColumn) -> Kept {
 }
 
 /// What the page says of the training.
-fn training(file: &ModelFile) -> Training {
+fn training(file: &ModelFile) -> FitRecord {
     let of = |l: &upoe::evaluate::Likelihood| Scores {
         train: l.train.unwrap_or(f64::NAN),
         holdout: l.holdout.map(|mean| Estimate {
@@ -107,7 +131,7 @@ fn training(file: &ModelFile) -> Training {
         serde_json::Value::String(text) => text,
         other => other.to_string(),
     };
-    Training {
+    FitRecord {
         state: file.state.clone(),
         rows: file.training.evaluation.rows,
         weight: file.training.evaluation.weight,

@@ -8,9 +8,10 @@ use upoe_file::ModelFile;
 
 use crate::args::Common;
 use crate::failure::Failure;
+use crate::interrupt;
 use crate::output::{self, Output};
 use crate::overwriting::refuse_overwriting;
-use crate::progress::{Progress, grouped};
+use crate::progress::Progress;
 
 /// New rows, in the data's own units
 #[derive(Args)]
@@ -38,20 +39,19 @@ pub struct Sample {
 impl Sample {
     /// Draws and writes, a part at a time.
     pub fn run(&self) -> Result<(), Failure> {
-        const BLOCK: usize = 64 * Model::SAMPLE_BLOCK;
         self.common.start()?;
         refuse_overwriting(&[&self.model], self.output.as_deref())?;
         let file = ModelFile::read(&self.model)?;
         output::check(self.output.as_deref(), self.common.json)?;
-        // Rows on the standard output show the progress themselves.
-        let progress = Progress::new(self.common.quiet || self.output.is_none());
-        let mut out = Output::create(self.output.as_deref(), self.common.json, &[], &file.names)?;
-        for start in (0..self.n).step_by(BLOCK) {
-            progress.live(format!("drawing rows: {} of {}", grouped(start), grouped(self.n)));
-            let rows = start..self.n.min(start.saturating_add(BLOCK));
+        interrupt::listen();
+        let progress = Progress::new(self.common.quiet);
+        let (path, json) = (self.output.as_deref(), self.common.json);
+        let mut out = Output::create(path, json, &[], &file.names, &progress)?;
+        let blocks = (Model::SAMPLE_BLOCK, file.names.len());
+        progress.in_blocks("drawing rows", self.n, blocks, |rows| {
             let numbers = file.model.sample_range(rows.clone(), self.seed);
-            out.write(&[], 0..rows.len(), &numbers)?;
-        }
+            out.write(&[], 0..rows.len(), &numbers)
+        })?;
         progress.clear();
         out.finish()
     }

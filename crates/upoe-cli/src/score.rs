@@ -3,8 +3,9 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use upoe::Rows;
 use upoe::evaluate::Tail;
+use upoe::{Model, Rows};
+use upoe_table::Table;
 
 use crate::args::{Common, TableArgs};
 use crate::failure::{Failure, from_core};
@@ -44,38 +45,73 @@ impl Score {
     /// Reads, scores, writes.
     pub fn run(&self) -> Result<(), Failure> {
         self.common.start()?;
-        const MOST: usize = 100_000_000; // their scores are held in memory
-        if let Some(tail) = self.tail.filter(|tail| !(1..=MOST).contains(tail)) {
-            let text = format!("--tail {tail}: give a number of samples from 1 to {MOST}");
-            return Err(Failure::Usage(text));
+        if self.tail == Some(0) {
+            return Err(Failure::Usage("--tail 0: give a number of samples, 1 or more".into()));
         }
         let file = self.table.model(&self.model, self.output.as_deref())?;
         output::check(self.output.as_deref(), self.common.json)?;
         interrupt::listen();
         let progress = Progress::new(self.common.quiet);
         let table = progress.read(&self.table.data, &self.table.options_for(&file.names)?)?;
-        progress.stage("scoring");
-        let failed = |error| from_core(error, &table);
+        match self.tail {
+            None => self.plain(&file.model, &table, &progress),
+            Some(samples) => self.with_tail(&file.model, &table, samples, &progress),
+        }
+    }
+
+    /// Scores and writes, a part at a time.
+    fn plain(&self, model: &Model, table: &Table, progress: &Progress) -> Result<(), Failure> {
+        let failed = |error| from_core(error, table);
         let rows = Rows::new(&table.data, table.names.len()).map_err(failed)?;
-        let scores = file.model.score(&rows).map_err(failed)?;
-        let (names, numbers) = match self.tail {
-            None => (vec!["log_density".to_owned()], scores),
-            Some(samples) => {
-                progress.stage(&format!("drawing {samples} samples"));
-                let tail =
-                    Tail::draw(&file.model, samples, self.seed, &mut |_| !interrupt::asked());
-                let Some(tail) = tail.map_err(failed)? else {
-                    return Err(Failure::Interrupted(None));
-                };
-                let both = |score: f64| [score, tail.at(score)];
-                let numbers = scores.into_iter().flat_map(both).collect();
-                (vec!["log_density".to_owned(), "tail".to_owned()], numbers)
-            }
-        };
+        let mut out = self.create(table, &["log_density"], progress)?;
+        progress.in_blocks("scoring", table.rows, (1024, rows.columns()), |part| {
+            let scores = model.score(&rows.slice(part.clone())).map_err(failed)?;
+            out.write(&table.kept, part, &scores)
+        })?;
         progress.clear();
-        let mut out =
-            Output::create(self.output.as_deref(), self.common.json, &table.kept, &names)?;
-        out.write(&table.kept, 0..table.rows, &numbers)?;
         out.finish()
+    }
+
+    /// Scores all rows, then drawn ones, and compares them.
+    fn with_tail(
+        &self,
+        model: &Model,
+        table: &Table,
+        samples: usize,
+        progress: &Progress,
+    ) -> Result<(), Failure> {
+        let failed = |error| from_core(error, table);
+        let rows = Rows::new(&table.data, table.names.len()).map_err(failed)?;
+        let (columns, mut scores) = (rows.columns(), Vec::with_capacity(table.rows));
+        progress.in_blocks("scoring", table.rows, (1024, columns), |part| {
+            scores.extend(model.score(&rows.slice(part)).map_err(failed)?);
+            Ok(())
+        })?;
+        let mut drawn = Vec::with_capacity(samples);
+        progress.in_blocks("drawing samples", samples, (Model::SAMPLE_BLOCK, columns), |part| {
+            let rows = model.sample_range(part, self.seed);
+            let rows = Rows::new(&rows, columns).map_err(failed)?;
+            drawn.extend(model.score(&rows).map_err(failed)?);
+            Ok(())
+        })?;
+        let tail = Tail::of_scores(drawn);
+        let mut out = self.create(table, &["log_density", "tail"], progress)?;
+        progress.in_blocks("writing", table.rows, (1024, 2), |part| {
+            let pairs: Vec<f64> =
+                part.clone().flat_map(|i| [scores[i], tail.at(scores[i])]).collect();
+            out.write(&table.kept, part, &pairs)
+        })?;
+        progress.clear();
+        out.finish()
+    }
+
+    fn create(
+        &self,
+        table: &Table,
+        names: &[&str],
+        progress: &Progress,
+    ) -> Result<Output, Failure> {
+        let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
+        Output::create(self.output.as_deref(), self.common.json, &table.kept, &names, progress)
     }
 }

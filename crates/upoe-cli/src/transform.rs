@@ -7,6 +7,7 @@ use upoe::Rows;
 
 use crate::args::{Common, TableArgs};
 use crate::failure::{Failure, from_core};
+use crate::interrupt;
 use crate::output::{self, Output};
 use crate::progress::Progress;
 
@@ -40,16 +41,20 @@ impl Transform {
                 self.model.display()
             )));
         }
+        interrupt::listen();
         let progress = Progress::new(self.common.quiet);
         let table = progress.read(&self.table.data, &self.table.options_for(&file.names)?)?;
         let failed = |error| from_core(error, &table);
         let rows = Rows::new(&table.data, table.names.len()).map_err(failed)?;
-        let z = file.model.transform(&rows).map_err(failed)?;
-        progress.clear();
         let names: Vec<String> = (1..=experts).map(|j| format!("z{j}")).collect();
-        let mut out =
-            Output::create(self.output.as_deref(), self.common.json, &table.kept, &names)?;
-        out.write(&table.kept, 0..table.rows, &z)?;
+        let (path, json) = (self.output.as_deref(), self.common.json);
+        let mut out = Output::create(path, json, &table.kept, &names, &progress)?;
+        let blocks = (1024, table.names.len());
+        progress.in_blocks("projecting", table.rows, blocks, |part| {
+            let z = file.model.transform(&rows.slice(part.clone())).map_err(failed)?;
+            out.write(&table.kept, part, &z)
+        })?;
+        progress.clear();
         out.finish()
     }
 }

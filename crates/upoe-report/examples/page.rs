@@ -8,7 +8,7 @@ use std::{env, fs};
 
 use upoe::expert::Family;
 use upoe::{Dims, Fitter, Settings, Stop};
-use upoe_report::{Cells, Estimate, Image, Input, Kept, Scores, Training, build, html};
+use upoe_report::{Cells, Estimate, FitRecord, Image, Input, Kept, Scores, build, html};
 
 #[path = "page/data.rs"]
 mod data;
@@ -75,7 +75,7 @@ fn page(table: &Table, settings: &Settings) -> Result<String, Box<dyn Error>> {
         text.push(("experts", experts.to_string()));
     }
     text.push(("family", settings.families.only().map_or("auto", Family::name).to_owned()));
-    let training = Training {
+    let training = FitRecord {
         rows: train.len(),
         weight: train.len() as f64,
         holdout_rows: table.holdout,

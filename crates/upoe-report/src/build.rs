@@ -31,7 +31,7 @@ pub struct Input<'a> {
     /// The model.
     pub model: &'a Model,
     /// How the model came about.
-    pub training: &'a Training,
+    pub training: &'a FitRecord,
     /// The names of the model's columns.
     pub names: &'a [String],
     /// The rows to look at, in the model's columns. Weights are not used.
@@ -75,7 +75,7 @@ impl Cells {
 
 /// How a model came about.
 #[derive(Clone, Debug, Default)]
-pub struct Training {
+pub struct FitRecord {
     /// Experts with their Q and p-values, and the path on which the model grew.
     pub state: State,
     /// Rows the model was fitted to.
@@ -109,15 +109,43 @@ pub struct Scores {
     pub holdout: Option<Estimate>,
 }
 
+/// How far [`build_with`] is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Step {
+    /// What is being done: "scoring".
+    pub what: &'static str,
+    /// How much of it is done.
+    pub done: usize,
+    /// How much there is to do.
+    pub total: usize,
+    /// What is counted: "rows".
+    pub unit: &'static str,
+}
+
 /// Computes everything the page shows.
 ///
 /// The histograms count all rows; clouds and tables show at most [`MOST_ROWS`], drawn at
 /// random with all outliers among them.
 pub fn build(input: &Input) -> Result<Page> {
+    build_with(input, &mut |_| Ok(()))
+}
+
+/// The same, saying how far it is; an error that `watch` answers with ends the work.
+pub fn build_with<E: From<Error>>(
+    input: &Input,
+    watch: &mut dyn FnMut(Step) -> std::result::Result<(), E>,
+) -> std::result::Result<Page, E> {
     check(input)?;
     let Input { model, rows: all, training, .. } = *input;
-    let log_density = model.score(&all)?;
-    let projections = by_expert(&model.transform(&all)?, model.experts().len());
+    let (mut log_density, mut projections) = (Vec::with_capacity(all.len()), Vec::new());
+    let block = (1_000_000 / all.columns()).next_multiple_of(1024);
+    for start in (0..all.len()).step_by(block) {
+        watch(Step { what: "scoring", done: start, total: all.len(), unit: "rows" })?;
+        let part = all.slice(start..(start + block).min(all.len()));
+        log_density.extend(model.score(&part)?);
+        projections.extend(model.transform(&part)?);
+    }
+    let projections = by_expert(&projections, model.experts().len());
     let drawn = model.sample(drawn_rows(all.columns()), input.seed);
     let drawn = upoe::Rows::new(&drawn, all.columns())?;
     let drawn_density = model.score(&drawn)?;
@@ -125,7 +153,7 @@ pub fn build(input: &Input) -> Result<Page> {
     let least = outliers::least(&log_density);
     let shown = rows::choose(all.len(), &least, input.seed);
     let path = path::path(training, model.whitening().dims());
-    let experts = experts::experts(input, &projections);
+    let experts = experts::experts(input, &projections, watch)?;
     let samples = samples(model, &drawn, &drawn_density, shown.len())?;
     Ok(Page {
         title: input.title.to_owned(),

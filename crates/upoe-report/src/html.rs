@@ -86,10 +86,10 @@ fn text(raw: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{GainPath, Likelihood, Rows, Summary};
+    use crate::{AgainstGaussian, GainPath, ShownRows, Summary};
 
     fn empty(title: &str) -> Page {
-        let likelihood = Likelihood {
+        let likelihood = AgainstGaussian {
             train: f64::NAN,
             gaussian_train: f64::NAN,
             holdout: None,
@@ -119,7 +119,7 @@ mod tests {
                 rule: String::new(),
             },
             experts: vec![],
-            rows: Rows {
+            rows: ShownRows {
                 total: 0,
                 number: Default::default(),
                 log_density: Default::default(),

@@ -7,16 +7,16 @@
 
 mod build;
 pub mod figure;
+mod finding;
 mod html;
 mod packed;
 mod page;
-mod words;
 
-pub use build::{Cells, Input, Kept, MOST_ROWS, Scores, Training, build};
+pub use build::{Cells, FitRecord, Input, Kept, MOST_ROWS, Scores, Step, build, build_with};
+pub use finding::{Finding, Overlap};
 pub use html::html;
 pub use packed::{Codes, Floats};
 pub use page::{
-    Axis, Clusters, Column, Curve, Estimate, Expert, GainPath, Histogram, Image, Likelihood,
-    Outlier, Page, Parameter, Quantiles, Rows, Samples, Setting, Summary, Values,
+    AgainstGaussian, Axis, Clusters, Column, Curve, Estimate, GainPath, Histogram, Image, Outlier,
+    Page, Quantiles, Samples, Setting, ShownExpert, ShownParameter, ShownRows, Summary, Values,
 };
-pub use words::words;

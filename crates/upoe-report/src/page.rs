@@ -18,9 +18,9 @@ pub struct Page {
     /// Likelihood along the nested path of 0, 1, … experts.
     pub path: GainPath,
     /// The experts in the order they were found; empty when J = 0.
-    pub experts: Vec<Expert>,
+    pub experts: Vec<ShownExpert>,
     /// The rows the page can show.
-    pub rows: Rows,
+    pub rows: ShownRows,
     /// Rows drawn from the model.
     pub samples: Option<Samples>,
     /// The least probable rows, least probable first.
@@ -47,9 +47,9 @@ pub struct Summary {
     /// Wall-clock seconds of the fit.
     pub seconds: f64,
     /// Mean ln p of a row in sphered space, in nats.
-    pub log_likelihood: Likelihood,
+    pub log_likelihood: AgainstGaussian,
     /// Mean ln p of a row over the data's own columns, in nats.
-    pub log_density: Likelihood,
+    pub log_density: AgainstGaussian,
     /// Learner, family, seed and whatever else was chosen.
     pub settings: Vec<Setting>,
     /// Version of upoe that wrote the page.
@@ -73,7 +73,7 @@ pub struct Axis {
 /// Mean ln p of a row under the model and under the Gaussian with the same
 /// covariance.
 #[derive(Clone, Debug, Serialize)]
-pub struct Likelihood {
+pub struct AgainstGaussian {
     /// The model, training rows.
     #[serde(serialize_with = "real")]
     pub train: f64,
@@ -124,13 +124,13 @@ pub struct GainPath {
 
 /// One direction and its one-dimensional density.
 #[derive(Clone, Debug, Serialize)]
-pub struct Expert {
+pub struct ShownExpert {
     /// The family: `student-t`, `mixture`, `tilt`.
     pub kind: String,
     /// What it found, in words: "two groups, 52 % and 48 %".
     pub words: String,
     /// Fitted parameters.
-    pub parameters: Vec<Parameter>,
+    pub parameters: Vec<ShownParameter>,
     /// Change in mean −ln p when it joined, in nats (negative is better).
     pub q: f64,
     /// Chance of a gain as large on Gaussian rows.
@@ -151,7 +151,7 @@ pub struct Expert {
 
 /// A parameter of an expert.
 #[derive(Clone, Debug, Serialize)]
-pub struct Parameter {
+pub struct ShownParameter {
     /// In words: "degrees of freedom", "share".
     pub name: String,
     /// Of which component of a mixture, from 0.
@@ -210,7 +210,7 @@ pub struct Quantiles {
 
 /// The rows the page can show, column by column. All arrays have one length.
 #[derive(Clone, Debug, Serialize)]
-pub struct Rows {
+pub struct ShownRows {
     /// Rows in the data; more than are shown when they were sampled.
     pub total: usize,
     /// 1-based number of each row in the data.
@@ -284,7 +284,7 @@ pub struct Samples {
 /// and each term is the sum of its row of `split`.
 #[derive(Clone, Debug, Serialize)]
 pub struct Outlier {
-    /// Where the row stands in [`Rows`]' arrays (outliers survive sampling).
+    /// Where the row stands in [`ShownRows`]' arrays (outliers survive sampling).
     pub position: usize,
     /// ln p of the row.
     #[serde(serialize_with = "real")]

@@ -2,7 +2,9 @@
 
 use upoe::expert::{Expert, Family, Marginal};
 use upoe::{Fit, Rows, Settings, Stop};
-use upoe_report::{Cells, Image, Input, Kept, Page, Scores, Training, Values, build, html};
+use upoe_report::{
+    Cells, FitRecord, Image, Input, Kept, Page, Scores, Step, Values, build, build_with, html,
+};
 
 const CRABS: &str = include_str!("../../upoe/tests/data/crabs.csv");
 
@@ -24,10 +26,10 @@ fn paper() -> Settings {
     })
 }
 
-fn training(fit: &Fit, values: &[f64], columns: usize) -> Training {
+fn training(fit: &Fit, values: &[f64], columns: usize) -> FitRecord {
     let rows = Rows::new(values, columns).unwrap();
     let mean = |scores: Vec<f64>| scores.iter().sum::<f64>() / scores.len() as f64;
-    Training {
+    FitRecord {
         state: fit.state.clone(),
         rows: rows.len(),
         weight: rows.len() as f64,
@@ -37,11 +39,11 @@ fn training(fit: &Fit, values: &[f64], columns: usize) -> Training {
         },
         log_density: Scores { train: mean(fit.model.score(&rows).unwrap()), holdout: None },
         stop_reason: fit.stop.to_string(),
-        ..Training::default()
+        ..FitRecord::default()
     }
 }
 
-fn page(fit: &Fit, training: &Training, values: &[f64], kept: &[Kept]) -> upoe::Result<Page> {
+fn page(fit: &Fit, training: &FitRecord, values: &[f64], kept: &[Kept]) -> upoe::Result<Page> {
     let columns = fit.model.whitening().columns();
     let names: Vec<String> = (0..columns).map(|c| format!("c{c}")).collect();
     build(&Input {
@@ -70,7 +72,7 @@ fn crabs_add_up() {
     assert!((page.experts[1].q + 0.11067).abs() < 1e-4);
     let likelihood = &page.summary.log_likelihood;
     assert!((likelihood.gaussian_train - page.path.train[0]).abs() < 1e-9);
-    let gained = |l: &upoe_report::Likelihood| l.train - l.gaussian_train;
+    let gained = |l: &upoe_report::AgainstGaussian| l.train - l.gaussian_train;
     assert!((gained(likelihood) - gained(&page.summary.log_density)).abs() < 1e-9);
 
     let rows = Rows::new(&values, 5).unwrap();
@@ -137,6 +139,59 @@ fn a_row_off_the_subspace_is_minus_infinity() {
     assert!(outlier.note.as_ref().unwrap().contains("subspace"));
     assert!(page.outliers[1].log_density.is_finite() && page.outliers[1].note.is_none());
     assert!(html(&page).contains(r#""log_density":"-inf""#));
+}
+
+#[derive(Debug, PartialEq)]
+enum Ended {
+    Asked(Step),
+    Failed,
+}
+
+impl From<upoe::Error> for Ended {
+    fn from(_: upoe::Error) -> Self {
+        Ended::Failed
+    }
+}
+
+#[test]
+fn work_is_watched_and_can_be_ended() {
+    let values = crabs().repeat(1100);
+    let fit = fit(&values[..1000], 5, &paper());
+    let training = training(&fit, &values[..1000], 5);
+    let names: Vec<String> = (0..5).map(|c| c.to_string()).collect();
+    let input = Input {
+        title: "",
+        model: &fit.model,
+        training: &training,
+        names: &names,
+        rows: Rows::new(&values, 5).unwrap(),
+        numbers: None,
+        kept: &[],
+        image: None,
+        seed: 0,
+    };
+    let mut steps = Vec::new();
+    let watched = build_with::<upoe::Error>(&input, &mut |step| {
+        steps.push((step.what, step.done, step.total));
+        Ok(())
+    });
+    let rows = |done| ("scoring", done, 220_000);
+    let expert = |done| ("counting projections", done, 2);
+    assert_eq!(steps, [rows(0), rows(200_704), expert(0), expert(1)]);
+    // the same page as without a watch
+    let plain = build(&input).unwrap();
+    assert_eq!(html(&watched.unwrap()), html(&plain));
+    let scores = fit.model.score(&input.rows).unwrap();
+    let least = scores.iter().copied().fold(f64::INFINITY, f64::min);
+    assert_eq!(plain.outliers[0].log_density, least);
+    let ended = build_with(&input, &mut |step| match step.done {
+        1 => Err(Ended::Asked(step)),
+        _ => Ok(()),
+    });
+    let last = Step { what: "counting projections", done: 1, total: 2, unit: "experts" };
+    assert_eq!(ended.map(|_| ()), Err(Ended::Asked(last)));
+    let wrong = Input { names: &names[1..], ..input };
+    assert_eq!(build_with(&wrong, &mut |_| Ok(())).map(|_| ()), Err(Ended::Failed));
 }
 
 #[test]

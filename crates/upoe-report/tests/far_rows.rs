@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use upoe::expert::Family;
 use upoe::{Fit, Rows, Settings};
 use upoe_report::figure::{Align, Axes, Colour, Figure, Ink, Labels, Mark, range};
-use upoe_report::{Input, Page, Training, build, html};
+use upoe_report::{FitRecord, Input, Page, build, html};
 
 const CRABS: &str = include_str!("../../upoe/tests/data/crabs.csv");
 const COLUMNS: usize = 5;
@@ -23,8 +23,10 @@ fn fits() -> &'static [Fit; 3] {
         let degenerate: Vec<f64> = plain.chunks(COLUMNS).flat_map(sum).collect();
         let families = [Family::Mixture, Family::StudentT, Family::Tilt];
         let fit = |(values, family): (&[f64], Family)| {
-            let settings =
-                Settings { experts: Some(2), family: Some(family), ..Settings::default() };
+            let settings = Settings::default().with(|s| {
+                s.experts = Some(2);
+                s.families = family.into();
+            });
             upoe::fit(&Rows::new(values, COLUMNS).unwrap(), &settings).unwrap()
         };
         [(&plain[..], families[0]), (&degenerate, families[1]), (&plain, families[2])].map(fit)
@@ -32,7 +34,7 @@ fn fits() -> &'static [Fit; 3] {
 }
 
 fn page(fit: &Fit, values: &[f64]) -> Page {
-    let training = Training { state: fit.state.clone(), rows: 200, ..Training::default() };
+    let training = FitRecord { state: fit.state.clone(), rows: 200, ..FitRecord::default() };
     let names: Vec<String> = (0..COLUMNS).map(|c| format!("c{c}")).collect();
     build(&Input {
         title: "far",

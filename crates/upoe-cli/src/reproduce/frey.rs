@@ -17,7 +17,7 @@ use self::faces::{FRAMES, Faces, PIXELS, Split};
 use self::paths::{Curves, LEARNERS, STRIDE};
 use super::marginals::Borrowed;
 use super::outlet::{Outlet, failed};
-use super::peers::{Likelihood, Peers};
+use super::peers::{PeerLikelihood, Peers};
 use super::statistics::{Estimate, mean};
 use crate::args::Common;
 use crate::failure::Failure;
@@ -63,7 +63,7 @@ struct Others {
     /// rows in sphered space with 0, 1, … of them.
     fastica: Vec<(f64, f64)>,
     /// The best Gaussian mixture of each kind, in sphered space.
-    mixtures: Vec<Likelihood>,
+    mixtures: Vec<PeerLikelihood>,
     made_with: String,
 }
 

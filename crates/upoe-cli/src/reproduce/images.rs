@@ -19,7 +19,7 @@ use self::patches::{Patches, Pictures, SIDE};
 use self::run::Run;
 use super::marginals::Borrowed;
 use super::outlet::{Outlet, failed};
-use super::peers::{Likelihood, Peers};
+use super::peers::{PeerLikelihood, Peers};
 use super::statistics::{Estimate, mean};
 use crate::args::{Common, one_of};
 use crate::failure::Failure;
@@ -81,7 +81,7 @@ struct Others {
     /// FastICA's filters, best first.
     filters: Vec<Vec<f64>>,
     /// Gaussian mixtures, in sphered space.
-    mixtures: Vec<Likelihood>,
+    mixtures: Vec<PeerLikelihood>,
     made_with: String,
 }
 

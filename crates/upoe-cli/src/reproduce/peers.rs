@@ -20,12 +20,12 @@ pub struct Peers {
     /// ⟨z⁴⟩ of the training rows along each, to see that the sphering is the same.
     pub fourth_moments: Vec<f64>,
     /// Mean ln p of the rows that were held out.
-    pub likelihoods: Vec<Likelihood>,
+    pub likelihoods: Vec<PeerLikelihood>,
 }
 
 /// The likelihood a method reaches.
 #[derive(Clone, Debug, Deserialize, serde::Serialize)]
-pub struct Likelihood {
+pub struct PeerLikelihood {
     /// The method and its setting.
     pub method: String,
     /// The kind it belongs to, of which the best is shown.
@@ -81,8 +81,8 @@ impl Peers {
     }
 
     /// The best of each group on held-out rows: what favours the other methods most.
-    pub fn best(&self) -> Vec<Likelihood> {
-        let mut groups: Vec<Likelihood> = Vec::new();
+    pub fn best(&self) -> Vec<PeerLikelihood> {
+        let mut groups: Vec<PeerLikelihood> = Vec::new();
         for one in &self.likelihoods {
             match groups.iter_mut().find(|best| best.group == one.group) {
                 Some(best) if best.test >= one.test => {}

@@ -1,6 +1,7 @@
 //! End-to-end tests: they run the built binary as a person would.
 
 mod bad_inputs;
+mod blocks;
 mod long_work;
 mod manners;
 mod model_files;

@@ -197,7 +197,7 @@ fn requests_that_cannot_be_met() {
     place
         .run(&["report", "m.upoe", "crabs.csv", "--image", "3x3"])
         .failed(1, &["--image 3x3", "5"]);
-    place.run(&["score", "m.upoe", "crabs.csv", "--tail", "1000000000000"]).failed(2, &["--tail"]);
+    place.run(&["score", "m.upoe", "crabs.csv", "--tail", "0"]).failed(2, &["--tail"]);
     place.run(&["inspect", "m.upoe", "--threads", "100000"]).ok(); // needs none
     place.run(&["score", "m.upoe", "crabs.csv", "--threads", "100000"]).failed(2, &["--threads"]);
     place.write("again.csv", "FL,RW,CL,CW,BD,log_density\n8,7,16,19,7,1\n");

@@ -1,25 +1,31 @@
 //! Each expert with its pictures and parameters.
 
-use upoe::expert::{self, Learnable, Marginal, StudentT};
+use upoe::expert::{Expert, Learnable, Marginal, StudentT};
 
-use super::{Input, curve, histogram, quantiles};
-use crate::{Expert, Parameter, words};
+use super::{Input, Step, curve, histogram, quantiles};
+use crate::{Finding, ShownExpert, ShownParameter};
 
 /// The experts, given the projections of all rows on each direction.
-pub(super) fn experts(input: &Input, projections: &[Vec<f64>]) -> Vec<Expert> {
+pub(super) fn experts<E>(
+    input: &Input,
+    projections: &[Vec<f64>],
+    watch: &mut dyn FnMut(Step) -> Result<(), E>,
+) -> Result<Vec<ShownExpert>, E> {
     let model = input.model;
-    let (loadings, patterns) = (model.filters(), model.patterns());
-    (0..model.experts().len())
+    let (filters, patterns) = (model.filters(), model.patterns());
+    let total = model.experts().len();
+    (0..total)
         .map(|j| {
+            watch(Step { what: "counting projections", done: j, total, unit: "experts" })?;
             let expert = &model.experts()[j];
             let learned = input.training.state.experts.get(j);
             let norm = model.directions()[j].iter().map(|w| w * w).sum::<f64>().sqrt();
             let sorted = histogram::sorted(&projections[j]);
             let histogram = histogram::histogram(&sorted);
             let negentropy = expert.negentropy();
-            Expert {
+            Ok(ShownExpert {
                 kind: expert.family().name().to_owned(),
-                words: words(expert),
+                words: Finding::of(expert).to_string(),
                 parameters: parameters(expert),
                 q: learned.map_or(f64::NAN, |l| -l.gain),
                 p_value: learned.and_then(|l| l.p_value),
@@ -27,20 +33,20 @@ pub(super) fn experts(input: &Input, projections: &[Vec<f64>]) -> Vec<Expert> {
                 curve: curve::curve(expert, norm, &histogram),
                 quantiles: quantiles::quantiles(expert, &sorted, &histogram),
                 histogram,
-                loadings: loadings[j].iter().copied().collect(),
+                loadings: filters[j].iter().copied().collect(),
                 pattern: patterns[j].iter().copied().collect(),
-            }
+            })
         })
         .collect()
 }
 
 /// The parameters in words.
-fn parameters(expert: &expert::Expert) -> Vec<Parameter> {
+fn parameters(expert: &Expert) -> Vec<ShownParameter> {
     let plain =
-        |name: &str, group, value| Parameter { name: name.into(), group, value, note: None };
+        |name: &str, group, value| ShownParameter { name: name.into(), group, value, note: None };
     match expert {
-        expert::Expert::StudentT(t) => component(t, None),
-        expert::Expert::Mixture(mixture) => (mixture.weights().iter().zip(mixture.components()))
+        Expert::StudentT(t) => component(t, None),
+        Expert::Mixture(mixture) => (mixture.weights().iter().zip(mixture.components()))
             .enumerate()
             .flat_map(|(k, (share, part))| {
                 let mut parameters = vec![plain("share", Some(k), *share)];
@@ -48,7 +54,7 @@ fn parameters(expert: &expert::Expert) -> Vec<Parameter> {
                 parameters
             })
             .collect(),
-        expert::Expert::Tilt(_) => {
+        Expert::Tilt(_) => {
             let shape = expert.shape();
             vec![
                 plain("excess kurtosis", None, shape.kurtosis),
@@ -58,7 +64,7 @@ fn parameters(expert: &expert::Expert) -> Vec<Parameter> {
     }
 }
 
-fn component(t: &StudentT, group: Option<usize>) -> Vec<Parameter> {
+fn component(t: &StudentT, group: Option<usize>) -> Vec<ShownParameter> {
     let bound = t.at_bound();
     let note = |held: bool, hit: bool| match (held, hit) {
         (true, _) => Some("fixed".to_owned()),
@@ -66,7 +72,7 @@ fn component(t: &StudentT, group: Option<usize>) -> Vec<Parameter> {
         _ => None,
     };
     let parameter =
-        |name: &str, value, note| Parameter { name: name.to_owned(), group, value, note };
+        |name: &str, value, note| ShownParameter { name: name.to_owned(), group, value, note };
     vec![
         parameter("centre", t.mu(), note(t.fix_mu, false)),
         parameter("scale", t.scale(), note(false, bound == Some("smallest scale"))),

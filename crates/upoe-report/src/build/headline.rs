@@ -1,39 +1,75 @@
 //! What was found, in a sentence or two.
 
-use upoe::expert::Expert;
-
 use super::Input;
-use crate::words;
+use crate::Finding;
+use crate::finding::number;
 
-/// The headline: how many directions tell the rows from a Gaussian, and what the first shows.
+/// The headline: how many directions make the rows differ from a Gaussian, and what the first
+/// shows; all of them, where they are few and each shows groups.
 pub(super) fn headline(input: &Input) -> String {
-    let experts = input.model.experts();
-    let Some(first) = experts.first() else {
+    sentence(&input.model.experts().iter().map(Finding::of).collect::<Vec<_>>())
+}
+
+fn sentence(found: &[Finding]) -> String {
+    let is_grouped = |finding: &Finding| matches!(finding, Finding::Groups { .. });
+    let [first, ..] = found else {
         return "These rows look Gaussian: no direction stands out from chance.".to_owned();
     };
-    let all_groups = experts
-        .iter()
-        .all(|e| matches!(e, Expert::Mixture(_)) && words(e).split(' ').nth(1) == Some("groups,"));
-    let count = number(experts.len());
-    match experts.len() {
-        1 => format!("One direction tells these rows from a Gaussian: {}.", words(first)),
-        2..=3 if all_groups => {
+    let count = capitalised(&number(found.len()));
+    match found.len() {
+        1 => format!("One direction makes these rows differ from a Gaussian: {first}."),
+        2..=3 if found.iter().all(is_grouped) => {
             let along =
                 ["Along the first they fall into", "along the second into", "along the third into"];
-            let split = along.iter().zip(experts).map(|(along, e)| format!("{along} {}", words(e)));
+            let split = along.iter().zip(found).map(|(along, found)| format!("{along} {found}"));
             format!(
-                "{count} directions tell these rows from a Gaussian. {}.",
+                "{count} directions make these rows differ from a Gaussian. {}.",
                 split.collect::<Vec<_>>().join("; ")
             )
         }
         _ => format!(
-            "{count} directions tell these rows from a Gaussian. The first: {}.",
-            words(first)
+            "{count} directions make these rows differ from a Gaussian. The first: {first}."
         ),
     }
 }
 
-fn number(n: usize) -> String {
-    let words = ["No", "One", "Two", "Three", "Four", "Five", "Six", "Seven", "Eight", "Nine"];
-    words.get(n).map_or_else(|| n.to_string(), |word| (*word).to_owned())
+fn capitalised(word: &str) -> String {
+    let mut letters = word.chars();
+    letters.next().map_or_else(String::new, |first| {
+        first.to_uppercase().collect::<String>() + letters.as_str()
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use upoe::expert::{Expert, Mixture, StudentT};
+
+    #[test]
+    fn groups_are_told_by_what_was_found_not_by_its_words() {
+        let t = |mu, scale| StudentT::with_scale(mu, scale, 30.0).unwrap();
+        let mixture = |parts: [StudentT; 2]| -> Expert {
+            Mixture::new(vec![0.5, 0.5], parts.to_vec()).unwrap().into()
+        };
+        let (apart, over) =
+            (mixture([t(-1.0, 0.3), t(1.0, 0.3)]), mixture([t(0.0, 0.7), t(1.2, 0.7)]));
+        let all = |experts: &[&Expert]| {
+            sentence(&experts.iter().map(|e| Finding::of(e)).collect::<Vec<_>>())
+        };
+        assert_eq!(
+            all(&[&apart, &apart]),
+            "Two directions make these rows differ from a Gaussian. Along the first they fall into \
+             two groups, 50 % and 50 %; along the second into two groups, 50 % and 50 %."
+        );
+        assert!(
+            all(&[&over, &apart])
+                .ends_with("The first: one hump with a shoulder: two parts, 50 % and 50 %.")
+        );
+        assert_eq!(
+            all(&[&apart]),
+            "One direction makes these rows differ from a Gaussian: two groups, 50 % and 50 %."
+        );
+        assert!(all(&[]).starts_with("These rows look Gaussian"));
+        assert!(all(&[&apart; 12]).starts_with("12 directions make"));
+    }
 }

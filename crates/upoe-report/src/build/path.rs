@@ -3,12 +3,12 @@
 use upoe::evaluate::bic_price;
 use upoe::expert::Learnable;
 
-use super::Training;
+use super::FitRecord;
 use crate::GainPath;
 
 /// Likelihood along the nested path. The penalty is BIC's: ½ ln N nats, over N rows, for each
 /// parameter: D − j of the j-th direction and its expert's degrees of freedom.
-pub(super) fn path(training: &Training, dims: usize) -> GainPath {
+pub(super) fn path(training: &FitRecord, dims: usize) -> GainPath {
     let state = &training.state;
     let train: Vec<f64> = state.path.iter().map(|p| p.train).collect();
     let weight = if training.weight > 0.0 { training.weight } else { training.rows.max(1) as f64 };
@@ -60,7 +60,7 @@ mod tests {
             path: vec![point(-5.0), point(-4.7), point(-4.69)],
             ..State::default()
         };
-        let found = path(&Training { state, rows: 200, ..Training::default() }, 5);
+        let found = path(&FitRecord { state, rows: 200, ..FitRecord::default() }, 5);
         assert_eq!(found.optimum, 1);
         // Four for the direction, three for the expert.
         let price = 0.5 * 200.0_f64.ln() / 200.0 * 7.0;

@@ -7,7 +7,7 @@ use upoe::expert::Expert;
 use upoe::random::{Use, stream};
 
 use super::{Cells, Input, MOST_COLUMNS, MOST_ROWS};
-use crate::{Clusters, Column, Floats, Rows, Values};
+use crate::{Clusters, Column, Floats, ShownRows, Values};
 
 /// The rows to show, rising: all, or [`MOST_ROWS`] of them with `always` among them.
 pub(super) fn choose(total: usize, always: &[usize], seed: u64) -> Vec<usize> {
@@ -36,7 +36,7 @@ pub(super) fn rows(
     shown: &[usize],
     log_density: &[f64],
     projections: &[Vec<f64>],
-) -> Rows {
+) -> ShownRows {
     let pick = |values: &[f64]| -> Floats { shown.iter().map(|&row| values[row]).collect() };
     let number = |row: usize| input.numbers.map_or(row as u32 + 1, |numbers| numbers[row]);
     let kept = input.kept.iter().map(|kept| Column {
@@ -54,7 +54,7 @@ pub(super) fn rows(
             values: shown.iter().map(|&row| input.rows.row(row)[c]).collect(),
         },
     });
-    Rows {
+    ShownRows {
         total: input.rows.len(),
         number: shown.iter().map(|&row| number(row)).collect(),
         log_density: pick(log_density),

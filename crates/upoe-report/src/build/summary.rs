@@ -1,7 +1,7 @@
 //! Facts about the data and the fit.
 
-use super::{Input, MOST_COLUMNS, Scores, Training, headline};
-use crate::{Axis, Likelihood, Setting, Summary};
+use super::{FitRecord, Input, MOST_COLUMNS, Scores, headline};
+use crate::{AgainstGaussian, Axis, Setting, Summary};
 
 /// The summary of a page that shows `shown` rows, given the projections of all rows.
 pub(super) fn summary(input: &Input, shown: usize, projections: &[Vec<f64>]) -> Summary {
@@ -63,12 +63,12 @@ fn thousands(n: usize) -> String {
 
 /// The Gaussian's ln p is the model's less what the path gained: the way from sphered space
 /// to the columns adds the same to both.
-fn likelihood(training: &Training, scores: Scores) -> Likelihood {
+fn likelihood(training: &FitRecord, scores: Scores) -> AgainstGaussian {
     let path = &training.state.path;
     let ends = path.first().zip(path.last());
     let gain = ends.map_or(f64::NAN, |(first, last)| last.train - first.train);
     let held = ends.and_then(|(first, last)| Some(last.holdout? - first.holdout?));
-    Likelihood {
+    AgainstGaussian {
         train: scores.train,
         gaussian_train: scores.train - gain,
         holdout: scores.holdout,

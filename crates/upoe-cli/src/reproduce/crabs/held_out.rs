@@ -5,7 +5,7 @@ use upoe::{Dims, Rows, Settings, Stop, fit};
 use upoe_table::Table;
 
 use super::super::outlet::failed;
-use super::super::peers::{Likelihood, Peers};
+use super::super::peers::{PeerLikelihood, Peers};
 use super::super::statistics::{Estimate, mean};
 use crate::demo::as_the_paper;
 use crate::failure::Failure;
@@ -15,11 +15,11 @@ const FOLDS: usize = 10;
 /// What methods reach on rows they were not fitted to.
 pub struct HeldOut {
     /// A Gaussian, PPCA, ours, and the best of each other group; worst first.
-    pub methods: Vec<Likelihood>,
+    pub methods: Vec<PeerLikelihood>,
     /// What each of ours gains over the Gaussian, paired by rows.
     pub gains: Vec<(String, Estimate)>,
     /// Every other method that was tried.
-    tried: Vec<Likelihood>,
+    tried: Vec<PeerLikelihood>,
 }
 
 impl HeldOut {
@@ -72,7 +72,7 @@ fn score(
     name: &str,
     group: &str,
     settings: &Settings,
-) -> Result<(Likelihood, Vec<f64>), Failure> {
+) -> Result<(PeerLikelihood, Vec<f64>), Failure> {
     let all = Rows::new(&table.data, 5).map_err(failed)?;
     let (mut train, mut test) = (Vec::new(), vec![0.0; all.len()]);
     for fold in 0..FOLDS {
@@ -87,7 +87,7 @@ fn score(
         out.iter().zip(scores).for_each(|(row, score)| test[*row] = score);
     }
     let estimate = Estimate::of(&test);
-    let likelihood = Likelihood {
+    let likelihood = PeerLikelihood {
         method: name.into(),
         group: group.into(),
         train: mean(&train),
