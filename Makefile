@@ -34,5 +34,5 @@ demo:
 
 # The table behind the null stop rule; about half an hour.
 null-table:
-	cargo run --release -p upoe --example null_table > target/null_table.csv
+	cargo run --release -p xtask -- null-table > target/null_table.csv
 	mv target/null_table.csv crates/upoe/src/learn/null_table.csv

@@ -61,7 +61,7 @@ def test_file_errors(model, tmp_path):
 def test_rust_gives_the_same_bits():
     if shutil.which("cargo") is None:
         pytest.skip("needs cargo")
-    command = ["cargo", "run", "--quiet", "--release", "-p", "upoe", "--example", "bits"]
+    command = ["cargo", "run", "--quiet", "--release", "-p", "xtask", "--", "bits"]
     printed = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
     rust = [struct.unpack(">d", bytes.fromhex(word))[0] for word in printed.split()]
     X = pd.read_csv(CRABS)[["FL", "RW", "CL", "CW", "BD"]].to_numpy()

@@ -6,6 +6,7 @@ use upoe::evaluate::Tail;
 use upoe::expert::Marginal;
 use upoe::{Fitter, Rows, Settings, held_out};
 
+/// Runs the example.
 pub fn main() -> upoe::Result<()> {
     // 200 crabs, five lengths in mm.
     let names = ["FL", "RW", "CL", "CW", "BD"];

@@ -61,6 +61,7 @@ impl Engine for Halves {
     }
 }
 
+/// Runs the example.
 pub fn main() -> Result<()> {
     let values = rows();
     let (first, second) = values.split_at(HALF * COLUMNS);

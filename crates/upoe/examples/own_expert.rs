@@ -58,6 +58,7 @@ impl Marginal for Logistic {
     }
 }
 
+/// Runs the example.
 pub fn main() -> upoe::Result<()> {
     // Logistic numbers along one direction of three, drawn by the density itself.
     let truth = Logistic { location: 0.0, scale: 1.0 };

@@ -18,5 +18,5 @@ fi
 
 target=${CARGO_TARGET_DIR:-$(cd ../../.. && pwd)/target}
 export UPOE_PAGES="$target/pages"
-(cd ../../.. && cargo run --quiet --release -p upoe-report --example page -- "$UPOE_PAGES")
+(cd ../../.. && cargo run --quiet --release -p xtask -- pages "$UPOE_PAGES")
 exec npx playwright test "$@"

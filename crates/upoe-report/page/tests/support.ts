@@ -8,7 +8,7 @@ import { type Page, parse } from "../src/schema";
 
 const made = (name: string): string => resolve(process.env.UPOE_PAGES ?? ".", `${name}.html`);
 
-/** Pages of real models: ../../examples/page.rs makes them. */
+/** Pages of real models: xtask/src/pages.rs makes them. */
 export const PAGES = {
   demo: process.env.UPOE_REPORT_HTML ? resolve(process.env.UPOE_REPORT_HTML) : made("crabs"),
   large: made("large"),

@@ -4,7 +4,7 @@ use rand::RngExt;
 use rand_distr::{Distribution, Exp1, StandardNormal, StudentT};
 use upoe::random::{Stream, Use, stream};
 
-const CRABS: &str = include_str!("../../../upoe/tests/data/crabs.csv");
+const CRABS: &str = include_str!("../../../crates/upoe/tests/data/crabs.csv");
 const HOSTILE: &str =
     "</script><img src=x onerror=\"window.hacked=1\"></script ><!--<script>\u{2028}&amp;'\"";
 

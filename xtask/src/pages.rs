@@ -1,24 +1,20 @@
-//! Fits models and writes their pages: `cargo run --release -p upoe-report --example page --
-//! DIRECTORY [NAME…]`. The tests of the page open them.
+//! Pages of fitted models, for the tests of the page.
 
 use std::error::Error;
+use std::fs;
 use std::path::Path;
 use std::time::Instant;
-use std::{env, fs};
 
 use upoe::expert::Family;
 use upoe::{Dims, Fitter, Settings, Stop};
 use upoe_report::{Cells, Estimate, FitRecord, Image, Input, Kept, Scores, build, html};
 
-#[path = "page/data.rs"]
 mod data;
 use data::Table;
 
-fn main() -> Result<(), Box<dyn Error>> {
-    let mut arguments = env::args().skip(1);
-    let directory = arguments.next().unwrap_or_else(|| ".".to_owned());
-    let wanted: Vec<String> = arguments.collect();
-    fs::create_dir_all(&directory)?;
+/// Writes the pages of these names, or all of them, to a directory.
+pub fn run(directory: &str, wanted: &[String]) -> Result<(), Box<dyn Error>> {
+    fs::create_dir_all(directory)?;
     let auto = Settings::default().with(|s| s.stop = Some(Stop::Bic));
     let most = |experts| Settings::default().with(|s| s.experts = Some(experts));
     type Case = (&'static str, fn() -> Table, Settings);
@@ -36,7 +32,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     for (name, make, settings) in cases {
         if wanted.is_empty() || wanted.iter().any(|w| w == name) {
             let page = page(&make(), &settings)?;
-            fs::write(Path::new(&directory).join(format!("{name}.html")), page)?;
+            fs::write(Path::new(directory).join(format!("{name}.html")), page)?;
         }
     }
     Ok(())

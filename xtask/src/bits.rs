@@ -1,9 +1,10 @@
-//! A small fit, printed to the bit: what other doors to the engine must give, too.
+//! A small fit, printed to the bit. Other interfaces to the engine must give the same.
 
 use upoe::{Rows, Settings, fit};
 
-fn main() -> upoe::Result<()> {
-    let crabs = include_str!("../tests/data/crabs.csv");
+/// Prints gains, filters, scores and draws.
+pub fn run() -> upoe::Result<()> {
+    let crabs = include_str!("../../crates/upoe/tests/data/crabs.csv");
     let number = |cell: &str| cell.parse::<f64>().expect("a number");
     let values: Vec<f64> =
         crabs.lines().skip(1).flat_map(|l| l.split(',').skip(4)).map(number).collect();
@@ -16,10 +17,10 @@ fn main() -> upoe::Result<()> {
         }),
     )?;
     let gains = fitted.state.experts.iter().map(|e| e.gain);
-    let loadings = fitted.model.filters().concat();
+    let filters = fitted.model.filters().concat();
     let scores = fitted.model.score(&rows)?;
     let drawn = fitted.model.sample(5, 7);
-    for number in gains.chain(loadings).chain(scores).chain(drawn) {
+    for number in gains.chain(filters).chain(scores).chain(drawn) {
         println!("{:016x}", number.to_bits());
     }
     Ok(())

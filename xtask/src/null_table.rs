@@ -1,7 +1,7 @@
 //! Makes the table behind the `null` stop rule: how much the best direction of a Gaussian
 //! sample gains, by family, dimensions and rows, with the search as it is by default.
 //!
-//! `cargo run --release -p upoe --example null_table > crates/upoe/src/learn/null_table.csv`
+//! `make null-table` puts it in its place.
 //!
 //! Each line has the mean and the standard deviation of 2N·gain over samples of a standard
 //! normal. Takes about half an hour on two cores; any change to the experts' bounds, penalty
@@ -17,7 +17,8 @@ const RATIOS: [f64; 9] = [1.5, 2.0, 3.0, 5.0, 10.0, 30.0, 100.0, 300.0, 1000.0];
 const FAMILIES: [(Family, usize); 4] =
     [(Family::StudentT, 1), (Family::Tilt, 1), (Family::Mixture, 2), (Family::Mixture, 3)];
 
-fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// Prints the table.
+pub fn run() -> Result<(), Box<dyn std::error::Error>> {
     let mut cells: Vec<(usize, usize)> = DIMS
         .iter()
         .flat_map(|&d| RATIOS.iter().map(move |r| (d, (r * d as f64).round() as usize)))
