@@ -334,7 +334,7 @@ def main():
         "tilts with ∫ f″² from 0.01 to 1e6), and four rows of each, up to 1e4 deviations out, are scored by the package, row "
         "by row and in blocks; every 25th also by the command, whose figures are the same bits. "
         "The truth is `reliability/exact.py`: the paper's formulas in 50 digits, every constant "
-        "derived anew. All errors are below 1e-10·max(1, |ln p|).",
+        "derived independently. All errors are below 1e-10·max(1, |ln p|).",
         f"The whole took {time.time() - began:.0f} s.",
     ]
     common.write("precision", "Numbers", "make reliability SECTION=precision", text, tables)
