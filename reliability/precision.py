@@ -27,9 +27,9 @@ def student_t(rng):
     return {
         "location": rng.normal() * 10 ** rng.uniform(-2, 2),
         "scale": 10 ** rng.uniform(-3, 3),
-        "freedom": 10 ** rng.choice([rng.uniform(-2, 2), rng.uniform(2, 15)]),
-        "hold_mu": False,
-        "hold_beta": False,
+        "degrees_of_freedom": 10 ** rng.choice([rng.uniform(-2, 2), rng.uniform(2, 15)]),
+        "fix_mu": False,
+        "fix_beta": False,
     }
 
 
@@ -201,8 +201,8 @@ def against_scipy():
         [],
     )
     for freedom in (0.2, 0.5, 1, 2, 3, 5, 10, 30, 100, 1e3, 1e5):
-        t = {"kind": "student-t", "location": 0.3, "scale": 0.7, "freedom": freedom}
-        model = single(header, {**t, "hold_mu": False, "hold_beta": False})
+        t = {"kind": "student-t", "location": 0.3, "scale": 0.7, "degrees_of_freedom": freedom}
+        model = single(header, {**t, "fix_mu": False, "fix_beta": False})
         truth = stats.t.logpdf(z, freedom, 0.3, 0.7)
         off = np.abs(model.score_samples(z[:, None]) - truth) / np.maximum(1, np.abs(truth))
         table.append([f"{freedom:g}", f"{off.max():.1e}"])
@@ -231,7 +231,7 @@ def load(header, arrays):
 def cdf(of):
     """P(Z ≤ z), by scipy; of a tilt by 50-digit ln T on a fine grid and the trapezium rule."""
     if of["kind"] == "student-t":
-        return lambda z: stats.t.cdf(z, of["freedom"], of["location"], of["scale"])
+        return lambda z: stats.t.cdf(z, of["degrees_of_freedom"], of["location"], of["scale"])
     if of["kind"] == "mixture":
         parts = [
             (w, cdf({"kind": "student-t", **c})) for w, c in zip(of["weights"], of["components"])
@@ -259,8 +259,8 @@ def samplers(n):
         assert found.pvalue > 1e-4, f"{what}: {found}"
         table.append([what, f"{found.statistic * n**0.5:.3f}", f"{found.pvalue:.2g}"])
 
-    held = {"hold_mu": False, "hold_beta": False}
-    t = lambda mu, s, nu: {"location": mu, "scale": s, "freedom": nu, **held}
+    free = {"fix_mu": False, "fix_beta": False}
+    t = lambda mu, s, nu: {"location": mu, "scale": s, "degrees_of_freedom": nu, **free}
     groups = {
         "weights": [0.2, 0.5, 0.3],
         "components": [t(-2, 0.3, 30), t(0, 1, 1.5), t(1, 0.05, 1e15)],
