@@ -1,4 +1,4 @@
-"""What the sections share: timing, the likelihood that scores everybody, results as JSON."""
+"""What the sections share: timing, the likelihood that scores every method, results as JSON."""
 
 import contextlib
 import importlib.metadata
@@ -14,7 +14,7 @@ import numpy as np
 from upoe import UPoE
 
 RESULTS = Path("bench/results")
-LONG = 30.0  # seconds; after a longer run there is no other
+LONG = 30.0  # seconds; a longer run is not repeated
 
 
 def busy():
@@ -56,7 +56,7 @@ def timed(task):
 
 def measure(task, runs=5, first=None):
     """Median, least and most seconds of some runs (`first`, if given, is one of them), and the
-    last result. After a run of over 30 s there is no other."""
+    last result. A run of over 30 s is not repeated."""
     seconds, result = [first] if first else [], None
     while not seconds or (len(seconds) < runs and max(seconds) < LONG):
         took, result = timed(task)
@@ -76,14 +76,14 @@ def summary(seconds):
 
 @contextlib.contextmanager
 def quiet():
-    """Without warnings: runs that are cut short on purpose give many."""
+    """Suppresses warnings: runs that are cut short on purpose give many."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         yield
 
 
 def gain(directions, train, held=None):
-    """What Student-t experts along these directions gain over the Gaussian, in nats a row.
+    """What Student-t experts along these directions gain over the Gaussian, in nats per row.
 
     The directions (J × D) are scaled to unit length, an expert is fitted to the training rows'
     projections on each, and the mean of

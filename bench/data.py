@@ -9,7 +9,7 @@ CACHE = Path("target/bench/data")
 
 
 def folder() -> Path | None:
-    """Where the paper's data lie, if they do."""
+    """The folder of the paper's data, if there is one."""
     path = Path(os.environ.get("UPOE_DATA") or "../shared/data")
     return path if (path / "images").is_dir() else None
 
@@ -24,7 +24,7 @@ def sphering(rows, dims):
 
 
 def patches(images, size, count, seed):
-    """`count` square patches of the numbered images, one a row, from random places."""
+    """`count` square patches of the numbered images, one per row, from random places."""
     from PIL import Image
 
     files = [folder() / "images" / f"{i}.tiff" for i in images]

@@ -46,7 +46,7 @@ def pursuit(train, held, settings):
 
 
 def converged(train, held):
-    """The same to a tight tolerance; it is long, so it is kept for as long as the package stays
+    """The same to a tight tolerance; it takes long, so it is kept for as long as the package stays
     the same."""
     package = hashlib.sha256(Path(_upoe.__file__).read_bytes()).hexdigest()[:12]
     path = CACHE / f"images-converged-{package}.json"

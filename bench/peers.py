@@ -8,7 +8,7 @@
 OUT is the directory that `upoe reproduce` wrote to. `upoe reproduce … --peers FILE` draws the
 results beside its own. Rows are sphered as upoe does it: x = A (row - m) with A = L^(-1/2) U',
 dividing by N, the largest entry of each row of A positive. FastICA gets the sphered rows and
-returns orthonormal directions; likelihoods of held-out rows are in nats a row, for crabs over the
+returns orthonormal directions; likelihoods of held-out rows are in nats per row, for crabs over the
 five columns (ten folds, row i in fold i mod 10), for the others in sphered space. A Gaussian and
 PPCA are models of upoe without experts, so the command computes them itself.
 """

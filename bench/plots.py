@@ -28,7 +28,7 @@ def write(figure, name):
 
 
 def ica_plot(sets):
-    """Gain against time, a panel a data set."""
+    """Gain against time, one panel per data set."""
     figure, axes = plt.subplots(1, len(sets), figsize=(3.6 * len(sets), 3.4), squeeze=False, layout="constrained")
     for ax, (name, data) in zip(axes[0], sets.items()):
         for method, points in data["curves"].items():
@@ -45,7 +45,7 @@ def ica_plot(sets):
         best = max(p["gain"] for points in data["curves"].values() for p in points)
         ax.set(xscale="log", title=name, xlabel="seconds", ylim=(0.75 * best, 1.02 * best))
         ax.grid(alpha=0.3)
-    axes[0][0].set_ylabel("gain, nats a row")
+    axes[0][0].set_ylabel("gain, nats per row")
     handles, labels = axes[0][0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside lower center", ncols=2 * len(sets), frameon=False)
     write(figure, "ica")

@@ -64,11 +64,11 @@ def pass_section(result):
     reading, adding = 4 * values / p["read_gb_s"] / 1e6, 4 * 16 * values / p["peak_gflop_s"] / 1e6
     return (
         f"One pass over {first['rows']:,} × {first['columns']} sphered rows for K directions: "
-        "projections, expert terms, gradients. What the machine can do is measured in turns with "
-        "it, a run of each: reading as many doubles from memory, and multiply-adds in registers. "
+        "projections, expert terms, gradients. The machine's limits are measured in turns with "
+        "it, one run of each: reading as many doubles from memory, and multiply-adds in registers. "
         f"Medians (least–most) of {result['passes'][0]['runs']} runs at K = 1 and "
         f"{result['passes'][1]['runs']} at more, of the one of three times in which multiply-adds were fastest: "
-        "others may share caches and memory unseen.\n\n"
+        "other programs may share caches and memory unnoticed.\n\n"
         + table(["rows", "experts", "K", "threads", "time", "GB/s", "GFLOP/s", "goal"], rows)
         + f"\nAt K = 16 in single precision, both cores need {reading:.1f} ms to read the rows and {adding:.1f} ms for the "
         f"multiply-adds at their peak; the goal allows {adding / 0.65:.1f} ms for both and for the experts' terms. A mixture "
@@ -79,11 +79,11 @@ def pass_section(result):
 
 def ica_section(result):
     parts = [
-        "All directions of complete ICA (J = D). Everybody gets the same sphered rows in double "
+        "All directions of complete ICA (J = D). Every method gets the same sphered rows in double "
         "precision and all cores; our fit spheres them again, in its time. One function scores "
-        "everybody's directions: W scaled to unit rows, a Student-t T fitted to each projection "
+        "all directions: W scaled to unit rows, a Student-t T fitted to each projection "
         "z = Wx, and\n\n"
-        "    gain = ⟨Σ ln T(zⱼ)⟩ + ln|det W| + ½ D (1 + ln 2π)      nats a row over the Gaussian\n\n"
+        "    gain = ⟨Σ ln T(zⱼ)⟩ + ln|det W| + ½ D (1 + ln 2π)      nats per row over the Gaussian\n\n"
         "A peer's time is that of its fastest run that comes within 0.1 % of the gain of its "
         "default settings; ours is that of our fastest run that reaches all of that gain. "
         "Medians (least–most) of five runs, fewer once one took over 30 s; one seed.\n"
@@ -123,7 +123,7 @@ def images_section(result):
     return (
         f"{result['rows']:,} patches of 30 × 30 of images 1–11 in {result['dims']} sphered "
         f"dimensions, {result['experts']} directions, with {settings(ours['settings'])}; gain in "
-        f"nats a patch on {result['held_rows']:,} patches of images 12 and 13. Sphering the "
+        f"nats per patch on {result['held_rows']:,} patches of images 12 and 13. Sphering the "
         f"sphered rows once more, {seconds(result['sphering'])}, is in our time. \"To the end\" "
         f"is {settings(best['settings'])}. Medians (least–most) of {ours['runs']} seeds each: which of many "
         "near-equal optima a fit ends in makes more difference to the held-out gain than its tolerance. FastICA and Picard learn as many directions as there "
@@ -141,7 +141,7 @@ def settings(chosen):
 
 def density_section(result):
     parts = [
-        "Mean ln p of held-out rows in sphered space, in nats a row (higher is better). "
+        "Mean ln p of held-out rows in sphered space, in nats per row (higher is better). "
         "GaussianMixture's components and KernelDensity's bandwidth are the best on the held-out "
         "rows themselves, which flatters both.\n"
     ]
@@ -185,7 +185,7 @@ def scoring_section(result):
     ]
     return (
         f"`score_samples` of {result['rows']:,} rows, ln p over the data's own columns.\n\n"
-        + table(["dimensions", "model", "rows a second", "time"], rows)
+        + table(["dimensions", "model", "rows per second", "time"], rows)
     )
 
 
@@ -203,7 +203,7 @@ def main():
     parts = [
         "# Benchmarks\n\n`make bench` measures all of this again in about 25 minutes, and "
         "`make bench SECTION=ica` one section; it installs its own peers. Figures are in "
-        "`bench/results/`, the programs in `bench/`. Losses are listed as the wins are. The "
+        "`bench/results/`, the programs in `bench/`. Losses are listed like wins. The "
         "paper's faces and images are read from `UPOE_DATA`.\n"
     ]
     for number, (name, (title, write)) in enumerate(SECTIONS.items(), 1):

@@ -1,4 +1,4 @@
-"""Section 6: rows a second of `score_samples`, against GaussianMixture at equal dimensions."""
+"""Section 6: rows per second of `score_samples`, against GaussianMixture at equal dimensions."""
 
 import numpy as np
 from common import measure, quiet, save, say
@@ -28,7 +28,7 @@ def main():
                 model.fit(rows[:5000])
             timing, _ = measure(lambda: model.score_samples(rows), runs=7)
             speed = ROWS / timing["median"]
-            say(f"scoring: {dims} dimensions, {name}: {speed:,.0f} rows a second")
+            say(f"scoring: {dims} dimensions, {name}: {speed:,.0f} rows per second")
             results.append({"dims": dims, "model": name, "rows_per_second": speed, **timing})
     save("scoring", {"rows": ROWS, "results": results})
 

@@ -22,7 +22,7 @@ SENSIBLE = {
     "are too few: structure": "too few rows",
     "ran out of iterations": "iterations",
 }
-# How an error tells what to do about it.
+# How an error says what to do.
 REMEDIES = (
     "rescale it",
     "at least 2 are needed",
@@ -76,7 +76,7 @@ def sets(small):
 
 
 def outcome(rows, learner, family, gaussian):
-    """What came of one fit: experts, gain over the Gaussian, warnings; or the error."""
+    """The outcome of one fit: experts, gain over the Gaussian, warnings; or the error."""
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")
         model = UPoE(learner=learner, family=family, random_state=1).fit(rows)
@@ -165,18 +165,18 @@ def main():
         "rows × columns",
         "outcome",
         "experts",
-        "gain, nats a row",
+        "gain, nats per row",
         "said",
         "seconds",
     ]
     rows = table(False, lambda *words: print(*words, flush=True))
     text = [
         "Each data set is fitted by all three learners with each of the families Student-t, "
-        "mixture and tilt and with all of them: twelve fits a line, whose experts and gains over "
+        "mixture and tilt and with all of them: twelve fits per line, whose experts and gains over "
         "the Gaussian on the same rows are given as a range. For every fit, ln p is finite on all "
         "rows, its mean is not below the Gaussian's, and every warning is one of those named: "
-        "*fewer dimensions* (the density lives on a subspace), *a bound* (ties or far outliers "
-        "would make the likelihood infinite), *table left* (p-values are continued), *too few rows* (to tell structure from noise), "
+        "*fewer dimensions* (the density is over a subspace), *a bound* (ties or far outliers "
+        "would make the likelihood infinite), *table left* (p-values are continued), *too few rows* (to separate structure from noise), "
         "*iterations*. Errors name the remedy.",
     ]
     caption = "Dirty data sets; seconds are of all twelve fits."

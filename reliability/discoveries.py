@@ -21,7 +21,7 @@ OTHERS = 30  # draws of the rules that are not the default
 POWER = 25
 RULES = ("null", "holdout", "bic")
 TRAIN = ("train", 300, 5)  # the rule that takes any gain: one cell shows it
-SLOW = 0.4  # seconds a fit; of slower ones there are fewer draws
+SLOW = 0.4  # seconds per fit; slower fits get fewer draws
 PLANTS = {
     "Student-t, ν": (3, 5, 10),
     "two groups, gap in deviations": (2.0, 3.0, 4.0),
@@ -187,7 +187,7 @@ def main():
     taken, _, drawn = found[TRAIN]
     minutes = (time.time() - began) / 60
     text = [
-        f"{DRAWS} draws a cell for the default rule, {OTHERS} for the others, {POWER} for power, and "
+        f"{DRAWS} draws per cell for the default rule, {OTHERS} for the others, {POWER} for power, and "
         f"fewer where one fit takes over {SLOW:g} s of CPU: the line above a table says where. A fit is "
         "asked for at most one expert, since the first answers the question. All families are tried.",
         f"The default rule is meant to give 5 %. Of its {len(default)} cells {above} are above that, "

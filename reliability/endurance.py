@@ -92,7 +92,7 @@ def own():
 
 
 def watch(round_of, seconds, seed):
-    """Rounds for so long; samples of what this process holds, and the number of rounds."""
+    """Runs rounds for this long; samples of what this process holds, and the number of rounds."""
     draw, samples, rounds = np.random.default_rng(seed), [], 0
     began = time.monotonic()
     with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
@@ -127,7 +127,7 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--seconds", type=int, default=1800)
     seconds = parser.parse_args().seconds
-    names = ["package, one process", "command, a process a call"]
+    names = ["package, one process", "command, one process per call"]
     with ProcessPoolExecutor(2) as both:
         rows = list(both.map(check, names, [seconds] * 2, [by_package, by_command]))
     text = [

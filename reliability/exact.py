@@ -1,7 +1,7 @@
 """ln p in 50 digits, from the paper's formulas and docs/model-file.md; nothing of upoe is used.
 
 Everything a file derives from its parameters (ln|A|, W#, ½ ln|WWᵀ|, an expert's constant) is
-derived anew."""
+derived independently."""
 
 import functools
 

@@ -219,7 +219,7 @@ def no_room():
 
 def readable(text):
     """How many rows of 12 cells a CSV file with a header has, the last perhaps without its end. A
-    last cell cut before the file is opened is a shorter number, which nobody can tell."""
+    last cell cut before the file is opened is a shorter number, which cannot be detected."""
     *lines, last = text.split(b"\n")[1:] or [b""]
     return len(lines) + (last.count(b",") == 11 and not last.endswith(b","))
 
@@ -385,7 +385,7 @@ def main():
         )
     text = [
         "Each line is a fault, how often it was tried at moments (or bytes) drawn at random with a "
-        "fixed seed, and what came of it. After every one of them the file under the final name is "
+        "fixed seed, and the outcome. After every one of them the file under the final name is "
         "whole, as it was before, or absent; the program checks it.",
     ]
     tables = [{"caption": "", "columns": ["fault", "times", "outcome"], "rows": rows}]

@@ -25,11 +25,11 @@ TARGETS = {
     "parquet": "Parquet",
     "mat": "MATLAB",
     "tiff": "grey TIFF pictures",
-    "model": "model files and checkpoints, with the checksum put right; one that loads scores rows",
+    "model": "model files and checkpoints, with the checksum corrected; one that loads scores rows",
     "fit": "fits: all learners, families and stop rules",
     "score": "scores by arbitrary models",
 }
-LONGEST = 60  # kept inputs a target
+LONGEST = 60  # kept inputs per target
 HANG = 60  # seconds an input may take, on a machine that may be busy
 
 
@@ -42,7 +42,7 @@ def program(target):
 
 
 def run(target, seconds, seed=0):
-    """Runs a target for so long, by chance or from a seed; its figures, and the input that broke it, if one did."""
+    """Runs a target for this long, at random or from a seed; its figures, and the input that broke it, if one did."""
     grown, crashes = BUILD / "grown" / target, BUILD / "crashes" / target
     shutil.rmtree(crashes, ignore_errors=True)
     for folder in (grown, crashes):
@@ -105,17 +105,17 @@ def report(runs):
 TEXT = [
     "libFuzzer throws bytes at every reader, at model files, and at `fit` and `score` by way of small "
     "matrices with ties, whole numbers, NaN, infinities, denormals and 1e±300. An input breaks a target by "
-    "a panic, by taking over a minute, by allocating more than a stated number of bytes for each of its "
-    "own and a fixed number besides (the head of each file in `reliability/fuzz/fuzz_targets`), or by a wrong result: a table with a "
+    "a panic, by taking over a minute, by allocating more than a stated number of bytes per byte of "
+    "input plus a fixed number (the head of each file in `reliability/fuzz/fuzz_targets`), or by a wrong result: a table with a "
     "cell that is not finite; a fitted model whose own rows have no finite ln p, whose two ways to ln p "
     "differ, or one of whose experts does not integrate to one. Our crates are compiled with debug "
     "assertions and overflow checks. The corpus is in the repository; the quick form runs it and five "
     "seconds more of each target.",
-    "Found and mended: ln p was NaN for a degenerate table of unequal scales, and for rows so far away that "
+    "Found and fixed: ln p was NaN for a degenerate table of unequal scales, and for rows so far away that "
     "squares overflow, also where such rows were held out; a spread that only tiny weights made finite "
-    "ended in a panic; rows of next to no weight, very far away, left no finite likelihood; a column that varies in the last "
-    "digit of 1e15 was taken for a dimension, and rows next to a degenerate subspace for impossible ones; damaged Parquet files made the decoder reserve up to 2.7 GB, or panic for want of a "
-    "dictionary (which was caught), and damaged TIFF files 195 MB.",
+    "ended in a panic; rows of almost no weight, very far away, left no finite likelihood; a column that varies in the last "
+    "digit of 1e15 was taken for a dimension, and rows next to a degenerate subspace for impossible ones; damaged Parquet files made the decoder reserve up to 2.7 GB, or panic because a "
+    "dictionary was missing (which was caught), and damaged TIFF files 195 MB.",
     "Times are wall times on a busy machine: the Parquet input of 26 s takes about 1.2 s of CPU.",
 ]
 

@@ -27,9 +27,9 @@ def student_t(rng):
     return {
         "location": rng.normal() * 10 ** rng.uniform(-2, 2),
         "scale": 10 ** rng.uniform(-3, 3),
-        "freedom": 10 ** rng.choice([rng.uniform(-2, 2), rng.uniform(2, 15)]),
-        "hold_mu": False,
-        "hold_beta": False,
+        "degrees_of_freedom": 10 ** rng.choice([rng.uniform(-2, 2), rng.uniform(2, 15)]),
+        "fix_mu": False,
+        "fix_beta": False,
     }
 
 
@@ -201,8 +201,8 @@ def against_scipy():
         [],
     )
     for freedom in (0.2, 0.5, 1, 2, 3, 5, 10, 30, 100, 1e3, 1e5):
-        t = {"kind": "student-t", "location": 0.3, "scale": 0.7, "freedom": freedom}
-        model = single(header, {**t, "hold_mu": False, "hold_beta": False})
+        t = {"kind": "student-t", "location": 0.3, "scale": 0.7, "degrees_of_freedom": freedom}
+        model = single(header, {**t, "fix_mu": False, "fix_beta": False})
         truth = stats.t.logpdf(z, freedom, 0.3, 0.7)
         off = np.abs(model.score_samples(z[:, None]) - truth) / np.maximum(1, np.abs(truth))
         table.append([f"{freedom:g}", f"{off.max():.1e}"])
@@ -231,7 +231,7 @@ def load(header, arrays):
 def cdf(of):
     """P(Z ≤ z), by scipy; of a tilt by 50-digit ln T on a fine grid and the trapezium rule."""
     if of["kind"] == "student-t":
-        return lambda z: stats.t.cdf(z, of["freedom"], of["location"], of["scale"])
+        return lambda z: stats.t.cdf(z, of["degrees_of_freedom"], of["location"], of["scale"])
     if of["kind"] == "mixture":
         parts = [
             (w, cdf({"kind": "student-t", **c})) for w, c in zip(of["weights"], of["components"])
@@ -259,8 +259,8 @@ def samplers(n):
         assert found.pvalue > 1e-4, f"{what}: {found}"
         table.append([what, f"{found.statistic * n**0.5:.3f}", f"{found.pvalue:.2g}"])
 
-    held = {"hold_mu": False, "hold_beta": False}
-    t = lambda mu, s, nu: {"location": mu, "scale": s, "freedom": nu, **held}
+    free = {"fix_mu": False, "fix_beta": False}
+    t = lambda mu, s, nu: {"location": mu, "scale": s, "degrees_of_freedom": nu, **free}
     groups = {
         "weights": [0.2, 0.5, 0.3],
         "components": [t(-2, 0.3, 30), t(0, 1, 1.5), t(1, 0.05, 1e15)],
@@ -334,7 +334,7 @@ def main():
         "tilts with ∫ f″² from 0.01 to 1e6), and four rows of each, up to 1e4 deviations out, are scored by the package, row "
         "by row and in blocks; every 25th also by the command, whose figures are the same bits. "
         "The truth is `reliability/exact.py`: the paper's formulas in 50 digits, every constant "
-        "derived anew. All errors are below 1e-10·max(1, |ln p|).",
+        "derived independently. All errors are below 1e-10·max(1, |ln p|).",
         f"The whole took {time.time() - began:.0f} s.",
     ]
     common.write("precision", "Numbers", "make reliability SECTION=precision", text, tables)

@@ -9,8 +9,8 @@ PAGE = Path("docs/reliability.md")
 SECTIONS = ["fuzz", "dirty", "faults", "precision", "discoveries", "endurance", "supply"]
 HEAD = """# Reliability
 
-What was done to break this, and what came of it. `make reliability` does all of it again,
-`make reliability SECTION=dirty` one section; `make test` runs the quick form of each. The
+What was done to break this, and the outcome. `make reliability` does all of it again,
+`make reliability SECTION=dirty` does one section; `make test` runs the quick form of each. The
 programs are in `reliability/`, the figures in `reliability/results/`.
 """
 

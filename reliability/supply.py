@@ -36,13 +36,13 @@ def install(tool):
 
 
 def run(*command):
-    """Exit status, and all that was said."""
+    """Exit status and all output."""
     done = subprocess.run([*map(str, command)], capture_output=True, text=True)
     return done.returncode, done.stdout + done.stderr
 
 
 def unreachable(said):
-    """Whether a check failed only because its tool could not fetch the data base."""
+    """Whether a check failed only because its tool could not fetch the database."""
     if re.search(r"\b(RUSTSEC|GHSA|PYSEC|CVE)-", said):
         return False
     return bool(re.search(UNREACHABLE, said, re.M))
@@ -51,13 +51,13 @@ def unreachable(said):
 def unused():
     """Dependencies that no code names: must be none."""
     status, said = run(install("cargo-machete"), "--with-metadata")
-    return ["dependencies nobody uses", "`cargo machete`", "none" if status == 0 else said.strip()], status == 0
+    return ["unused dependencies", "`cargo machete`", "none" if status == 0 else said.strip()], status == 0
 
 
 def deny(check, what):
     status, said = run(install("cargo-deny"), "--log-level", "error", "check", check)
     if status and check == "advisories" and unreachable(said):
-        return [what, f"`cargo deny check {check}`", "not looked up: the data base cannot be reached from here"], True
+        return [what, f"`cargo deny check {check}`", "not looked up: the database cannot be reached from here"], True
     return [what, f"`cargo deny check {check}`", "as `deny.toml` allows" if status == 0 else said.strip()], status == 0
 
 
@@ -71,7 +71,7 @@ def audit():
     for path in ("python/requirements-test.txt", "bench/requirements.txt"):
         status, said = run(environment / "bin" / "pip-audit", "--no-deps", "--disable-pip", "--progress-spinner", "off", "-r", path)
         missing = status and unreachable(said)
-        outcome = "none known" if status == 0 else "not looked up: the data base cannot be reached from here"
+        outcome = "none known" if status == 0 else "not looked up: the database cannot be reached from here"
         rows.append([f"vulnerabilities, `{path}`", "`pip-audit`", outcome if status == 0 or missing else said.strip()])
         fine &= status == 0 or missing
     return rows, fine
@@ -99,7 +99,7 @@ def main():
     library, command, everything = counted()
     text = [
         f"The library is made of {library} crates, the command of {command}, everything with its tests and "
-        f"bindings of {everything}. Which features each is asked for is chosen by hand, and not checked here. "
+        f"bindings of {everything}. The features of each are chosen by hand and not checked here. "
         "`SECURITY.md` says what a model file can and cannot do to the machine that loads it.",
     ]
     table = {"caption": "", "columns": ["what", "by", "found"], "rows": rows + python}

@@ -56,7 +56,7 @@ fn settings(u: &mut Unstructured) -> Result<Settings> {
 fn rows_of(matrix: &Matrix) -> Option<Rows<'_>> {
     let rows = Rows::new(&matrix.values, matrix.columns).ok()?;
     match &matrix.weights {
-        Some(weights) => Some(rows.weighted(weights).expect("a weight a row")),
+        Some(weights) => Some(rows.weighted(weights).expect("one weight per row")),
         None => Some(rows),
     }
 }

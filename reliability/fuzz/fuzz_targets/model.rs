@@ -1,4 +1,4 @@
-//! Any bytes as a model file: as they are, and with the checksum put right. A model that loads
+//! Any bytes as a model file: as they are, and with the checksum corrected. A model that loads
 //! must score, explain and draw rows without a panic.
 #![no_main]
 
@@ -23,7 +23,7 @@ fuzz_target!(|data: &[u8]| {
     }
 });
 
-// A JSON array of ones is two bytes a number, and a value of 32 for each, held twice. Matrix products have a
+// A JSON array of ones has two bytes per number, each a value of 32 bytes that is held twice. Matrix products have a
 // buffer of a few megabytes.
 fn try_model(bytes: &[u8]) {
     let file = Path::new("t.upoe");

@@ -8,10 +8,10 @@ use std::sync::{Mutex, Once};
 static QUIET: Once = Once::new();
 static SEEN: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
 
-// A run of equal values may have 8192 cells a byte, each a number of eight bytes in a vector
-// that doubles; pages may be unpacked into 64 MB besides.
+// A run of equal values may have 8192 cells per byte, each a number of eight bytes in a vector
+// that doubles; pages may also be unpacked into 64 MB.
 fuzz_target!(|data: &[u8]| {
-    // Our reader catches panics of the library's decoder; each place of one is told once.
+    // Our reader catches panics of the library's decoder; each place is reported once.
     QUIET.call_once(|| {
         std::panic::set_hook(Box::new(|panic| {
             let place = panic.location().map(ToString::to_string).unwrap_or_default();

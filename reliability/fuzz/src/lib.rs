@@ -1,4 +1,4 @@
-//! What the targets share: a bound on memory, tables from bytes, numbers that hurt.
+//! What the targets share: a bound on memory, tables from bytes, extreme numbers.
 
 mod memory;
 mod normal;

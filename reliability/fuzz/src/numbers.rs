@@ -1,4 +1,4 @@
-//! Small matrices of numbers that hurt.
+//! Small matrices of extreme numbers.
 
 use arbitrary::{Result, Unstructured};
 use upoe::expert::{Expert, Mixture, StudentT, Tilt};
@@ -61,7 +61,7 @@ fn weight(u: &mut Unstructured, dirty: bool) -> Result<f64> {
     })
 }
 
-/// So many experts of any family and any parameters; those refused are left out.
+/// This many experts of any family and any parameters; those refused are left out.
 pub fn experts(u: &mut Unstructured, count: usize) -> Result<Vec<Expert>> {
     let student = |u: &mut Unstructured| -> Result<Option<StudentT>> {
         let (mu, scale) = (number(u, 0.0, true)?, number(u, 1.0, true)?);

@@ -24,7 +24,7 @@ const RESERVE: usize = 16;
 /// The best directions orthogonal to the frozen ones: of each family tried the best few, best
 /// first.
 ///
-/// Few rows are searched anew for every direction. Of many rows a sample screens the starts, and
+/// Few rows are searched again for every direction. Of many rows a sample screens the starts, and
 /// those that come second are kept in `reserve`: the next directions start from them, and new starts
 /// are drawn only when the reserve runs out.
 pub fn search(
@@ -60,7 +60,7 @@ pub fn search(
         full.walk(&mut field, settings.max_iter, &mut watch)?;
         by_value(&mut field);
         drop_doubles(&full, &mut field);
-        // A rough tolerance can hide small differences. With few rows all close starts go on; with
+        // A rough tolerance can hide small differences. With few rows all close starts continue; with
         // many rows that would cost too much.
         let best = field[0].value();
         let close = field.iter().take_while(|s| s.value() <= best + 1e-3).count();
