@@ -104,7 +104,7 @@ impl Demo {
             lines.push(String::new());
             let (name, q) = (format!("expert {}", j + 1), -learned.gain);
             let says = upoe_report::Finding::of(learned.expert());
-            lines.push(format!("{}  Q = {q:.5} nats a crab  mixture: {says}", bold(&name)));
+            lines.push(format!("{}  Q = {q:.5} nats per crab  mixture: {says}", bold(&name)));
             lines.push(format!("  {}", parameters(learned.expert())));
             lines.push(format!("  loadings  {}", describe::strongest(file, j, 68)));
             let curve = |z: f64| learned.expert().ln_density(z).exp();

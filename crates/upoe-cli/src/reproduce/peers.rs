@@ -30,9 +30,9 @@ pub struct PeerLikelihood {
     pub method: String,
     /// The kind it belongs to, of which the best is shown.
     pub group: String,
-    /// Mean ln p of training rows, nats a row.
+    /// Mean ln p of training rows, nats per row.
     pub train: f64,
-    /// Mean ln p of held-out rows, nats a row.
+    /// Mean ln p of held-out rows, nats per row.
     pub test: f64,
     /// Its standard error, over rows.
     pub standard_error: f64,

@@ -134,7 +134,7 @@ fn minima(found: &Found) -> Figure {
         let top = bars.iter().copied().fold(0.1, f64::max);
         let labels =
             Labels {
-                title, x: "Q₁ + Q₂ (nats a crab)", y: "share of runs", ..Labels::default()
+                title, x: "Q₁ + Q₂ (nats per crab)", y: "share of runs", ..Labels::default()
             };
         let corner = (56.0 + 318.0 * i as f64, 56.0);
         let axes =

@@ -26,7 +26,7 @@ humps, and the scatter of one against the other shows four groups: the two speci
 sexes, which the algorithm never saw. \"There were many local minima present and each time the
 results looked slightly different.\"
 
-**We see** the same two projections, Q₁ = {q1} and Q₂ = {q2} nats a crab. The first tells the
+**We see** the same two projections, Q₁ = {q1} and Q₂ = {q2} nats per crab. The first tells the
 species apart ({species} of {crabs} crabs on the side of their kind), the second the sexes
 ({sex} of {crabs}). Four groups by the likelier component along each have an adjusted Rand index
 of {rand:.2} against species × sex.
@@ -58,7 +58,7 @@ means within 0.01 nats.)
             "FastICA ({}) on the same sphered rows gives five components; under the same mixtures \
              they have Q = {} (its own contrast looks for any departure from the Gaussian, not for \
              two groups). Figure 3 shows its best two beside ours: less likely as a density by {:.2} \
-             nats a crab, but the four groups are told apart with an adjusted Rand index of {:.2}, \
+             nats per crab, but the four groups are told apart with an adjusted Rand index of {:.2}, \
              ours with {rand:.2}.\n\n",
             peers.map_or("", |peers| &peers.made_with),
             all.join(", "),
@@ -67,7 +67,7 @@ means within 0.01 nats.)
         );
     }
     page += "Held-out log-likelihood over the five columns, ten folds (row i in fold i mod 10), in \
-             nats a crab; of PPCA and the Gaussian mixtures the setting that does best on the \
+             nats per crab; of PPCA and the Gaussian mixtures the setting that does best on the \
              held-out rows is shown, which flatters them:\n\n| method | train | held out | ± s.e. |\n\
              |---|---|---|---|\n";
     for method in found.held_out.methods.iter().rev() {

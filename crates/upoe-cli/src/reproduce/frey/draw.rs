@@ -51,7 +51,7 @@ fn curves(splits: &[Curves], others: Option<&Others>) -> Figure {
     let labels = Labels {
         title: "",
         x: "number of projections",
-        y: "mean ln p in 50 sphered dimensions (nats a face)",
+        y: "mean ln p in 50 sphered dimensions (nats per face)",
         ..Labels::default()
     };
     let scales = ((0.0, splits[0].most() as f64), span);
@@ -122,7 +122,7 @@ fn differences(found: &Found) -> Figure {
         let labels = Labels {
             title,
             x: "number of projections",
-            y: "difference (nats a face)",
+            y: "difference (nats per face)",
             ..Labels::default()
         };
         let corner = (56.0 + 300.0 * i as f64, 28.0);

@@ -24,7 +24,7 @@ one at a time by the same rule (SEQ), and pursuit (PP). \"Although the parallel 
 outperforms the sequential methods on training data, there is no significant difference on the
 test data.\"
 
-**We see**{first}, mean ln p in sphered space, nats a face, training / test rows:
+**We see**{first}, mean ln p in sphered space, nats per face, training / test rows:
 
 {table}
 {random}

@@ -144,7 +144,7 @@ fn polar(figure: &mut Figure, (x, y): (f64, f64), filters: &[Gabor]) {
         figure.mark(place, mark, 5.0, colour);
     }
     figure.text((x, 21.0), "(b) orientation and frequency", 11.0, Align::Middle);
-    figure.text((x, y + 29.0), "cycles a pixel", 10.5, Align::Middle);
+    figure.text((x, y + 29.0), "cycles per pixel", 10.5, Align::Middle);
     let keys = [
         Key::mark("R² > 0.6", Mark::Dot, Colour::BLUE),
         Key::mark("R² ≤ 0.6", Mark::Plus, Colour::GREY),
@@ -166,7 +166,7 @@ fn gains(found: &Found) -> Figure {
         .map(|(j, gain)| (j as f64 + 1.0, *gain))
         .collect();
     let span = range(train.iter().chain(&held).chain(&fastica).map(|p| p.1).chain([0.0]));
-    let labels = Labels { title: "", x: "expert", y: "gain (nats a patch)", ..Labels::default() };
+    let labels = Labels { title: "", x: "expert", y: "gain (nats per patch)", ..Labels::default() };
     let scales = ((0.0, found.filters.len() as f64 + 1.0), span);
     let axes = Axes::new(&mut figure, (62.0, 14.0), (400.0, 240.0), scales, labels);
     axes.marks(&mut figure, &train, (Mark::Circle, 4.5), Colour::GREEN);
@@ -192,7 +192,7 @@ fn times(found: &Found) -> Figure {
     };
     let all: Vec<(f64, f64)> = runs.iter().flat_map(|run| curve(run)).collect();
     let scales = (range(all.iter().map(|p| p.0)), range(all.iter().map(|p| p.1)));
-    let (x, y) = ("seconds of learning", "held-out gain (nats a patch)");
+    let (x, y) = ("seconds of learning", "held-out gain (nats per patch)");
     let labels = Labels { title: "", x, y, powers: true };
     let axes = Axes::new(&mut figure, (62.0, 14.0), (400.0, 240.0), scales, labels);
     let mut keys = Vec::new();

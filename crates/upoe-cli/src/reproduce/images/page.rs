@@ -34,7 +34,7 @@ in single precision; {held} patches of images 12 and 13, which learning never se
 
 | 10, 50, 90 % points of | filters | patterns |
 |---|---|---|
-| frequency, cycles a pixel | {filter_f} | {pattern_f} |
+| frequency, cycles per pixel | {filter_f} | {pattern_f} |
 | size √(σᵤσᵥ), pixels | {filter_s} | {pattern_s} |
 | orientations in 8 parts of 180°, from upright bars on | {filter_o:?} | {pattern_o:?} |
 | their concentration, 0 is even | {filter_c:.2} | {pattern_c:.2} |
@@ -49,7 +49,7 @@ smoother.
 {patterns}
 ## Gains
 
-An expert adds {train:.4} nats a patch on training patches and {out:.4} on the held-out images in the
+An expert adds {train:.4} nats per patch on training patches and {out:.4} on the held-out images in the
 mean; all of them together {total:.3} held-out nats. β lies between {b0:.2} and {b1:.2}. Gain on the
 training patches is not gain: only the held-out figure says what was learned. The held-out images have more of what
 is rare in the others: the Gaussian alone gives their patches {g1} nats in sphered space, the training patches
@@ -111,7 +111,7 @@ fn time(found: &Found) -> String {
         format!(" (with {} and {} experts)", run.held_out.len() - 1, other.held_out.len() - 1)
     };
     format!(
-        "To a held-out gain of {least:.3} nats a patch, the less of the two runs: recipe `{}` {}, recipe \
+        "To a held-out gain of {least:.3} nats per patch, the less of the two runs: recipe `{}` {}, recipe \
          `{}` {}. At the end they have {:.3} and {:.3}{share}. The paper speaks of a few hours on a 1 GHz \
          PC.\n",
         run.recipe,
@@ -132,7 +132,7 @@ fn others(found: &Found, pictures: &[String]) -> String {
             page += &format!(
                 "FastICA ({}) learns all {} directions of the same sphered patches together; its best \
                  {} with Student-t experts fitted to them gain {best:.3} held-out nats, ours {:.3}.\n\n{}\n\
-                 Gaussian mixtures in the same sphered space, held-out gain over the Gaussian in nats a \
+                 Gaussian mixtures in the same sphered space, held-out gain over the Gaussian in nats per \
                  patch, for each kind of covariance the best size tried:\n\n| mixture | gain |\n|---|---|\n",
                 others.made_with,
                 found.dims,
