@@ -11,7 +11,7 @@ export UPOE_DATA ?= $(abspath $(DATA))
 include bench/bench.mk
 include reliability/reliability.mk
 
-.PHONY: test test-rust test-page lint demo null-table
+.PHONY: test test-rust test-page lint demo null-table package semver
 
 test: test-rust test-python test-page test-reliability
 
@@ -28,6 +28,8 @@ lint:
 	cargo fmt --all --check
 	cargo clippy --release --workspace --all-targets -- -D warnings
 	RUSTDOCFLAGS="-D warnings" cargo doc --release --workspace --no-deps
+	cargo check --release -p upoe-table --no-default-features
+	for feature in parquet mat tiff; do cargo check --release -p upoe-table --features $$feature; done
 
 demo:
 	cargo run --release -- demo
@@ -36,3 +38,13 @@ demo:
 null-table:
 	cargo run --release -p xtask -- null-table > target/null_table.csv
 	mv target/null_table.csv crates/upoe/src/learn/null_table.csv
+
+# Every crate as it would be published, each built from its own archive.
+package:
+	cargo package --workspace --exclude upoe-python --exclude xtask $(PACKAGE_FLAGS)
+
+# The public interface of the library against that of the last release (0.1.0), a git revision.
+BASELINE ?= ca5543a
+semver:
+	cargo install --locked cargo-semver-checks
+	cargo semver-checks -p upoe --baseline-rev $(BASELINE)
