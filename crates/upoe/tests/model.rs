@@ -111,7 +111,7 @@ fn ln_p_integrates_to_one_in_five_dimensions() {
         })
         .collect();
     let model = Model::new(whitening.clone(), rotation(3, 9), experts()).unwrap();
-    let (total, spread) = importance(&model, &whitening.mean(), &root, true);
+    let (total, spread) = importance(&model, whitening.mean(), &root, true);
     assert!(spread < 0.02 && (total - 1.0).abs() < 4.0 * spread, "{total} ± {spread}");
 }
 
