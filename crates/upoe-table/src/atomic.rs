@@ -1,15 +1,18 @@
 //! A file that appears under its name whole or not at all.
 
+use std::ffi::OsString;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::file_error::FileError;
+use crate::unnamed;
 
 type Result<T> = std::result::Result<T, FileError>;
 
-/// Writes a file that appears under its name whole or not at all.
+/// Writes a file that appears under its name whole or not at all. A symbolic link stays: the
+/// file that it points to is replaced, or created. Devices and pipes are written directly.
 pub fn write_file(path: impl AsRef<Path>, bytes: &[u8]) -> Result<()> {
     let path = path.as_ref();
     let mut file = AtomicFile::create(path)?;
@@ -22,80 +25,148 @@ pub fn check_writable(path: impl AsRef<Path>) -> Result<()> {
     AtomicFile::create(path.as_ref()).map(drop)
 }
 
-/// A file being written beside its final name, and renamed at the end; removed when
-/// dropped before. Devices and pipes are written directly.
+/// A file being written, without a name or beside its final one, which it gets at the end;
+/// removed when dropped before.
 pub(crate) struct AtomicFile {
     file: File,
     /// The name the user gave.
     path: PathBuf,
-    /// Where the bytes are for now, and where they go.
-    pending: Option<(PathBuf, PathBuf)>,
+    /// Where the file goes: what the name stands for.
+    target: PathBuf,
+    state: State,
+}
+
+enum State {
+    Unnamed,
+    /// Under this name for now.
+    Named(PathBuf),
+    /// A device or a pipe, or a file that has its name.
+    Done,
 }
 
 impl AtomicFile {
     pub fn create(path: &Path) -> Result<Self> {
-        let failed = |error| FileError::write(path, error);
-        // a symbolic link stays, and what it points to is replaced
-        let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-        let existing = fs::metadata(&target).ok();
-        if existing.as_ref().is_some_and(|metadata| metadata.is_dir()) {
-            return Err(FileError::IsDirectory { file: path.to_owned() });
-        }
-        if existing.as_ref().is_some_and(|metadata| !metadata.is_file()) {
-            let file = OpenOptions::new().write(true).open(&target).map_err(failed)?;
-            return Ok(AtomicFile { file, path: path.to_owned(), pending: None });
-        }
-        let Some(name) = target.file_name() else {
-            return Err(FileError::IsDirectory { file: path.to_owned() });
-        };
-        loop {
-            static COUNT: AtomicU64 = AtomicU64::new(0);
-            let count = COUNT.fetch_add(1, Ordering::Relaxed);
-            let mut temporary = std::ffi::OsString::from(".");
-            temporary.push(name);
-            temporary.push(format!(".{}-{count}.tmp", std::process::id()));
-            let temporary = target.with_file_name(temporary);
-            let file = match OpenOptions::new().write(true).create_new(true).open(&temporary) {
-                Ok(file) => file,
-                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => continue,
-                Err(error) => return Err(failed(error)),
-            };
-            if let Some(metadata) = existing {
-                let _ = fs::set_permissions(&temporary, metadata.permissions());
+        AtomicFile::create_as(path, true)
+    }
+
+    /// A file that has no name at first, if asked for and possible.
+    fn create_as(path: &Path, unnamed: bool) -> Result<Self> {
+        let target = resolve(path).map_err(|error| FileError::write(path, error))?;
+        let failed = |error| match FileError::write(path, error) {
+            FileError::NoDirectory { file, .. } => {
+                FileError::NoDirectory { file, directory: directory(&target).to_owned() }
             }
-            return Ok(AtomicFile {
-                file,
-                path: path.to_owned(),
-                pending: Some((temporary, target)),
-            });
+            error => error,
+        };
+        let existing = fs::metadata(&target).ok();
+        if target.file_name().is_none() || existing.as_ref().is_some_and(|found| found.is_dir()) {
+            return Err(FileError::IsDirectory { file: path.to_owned() });
         }
+        let (file, state) = match &existing {
+            Some(metadata) if !metadata.is_file() => {
+                let device = OpenOptions::new().write(true).open(&target);
+                (device.map_err(failed)?, State::Done)
+            }
+            _ => match unnamed::create(directory(&target)).filter(|_| unnamed) {
+                Some(file) => (file, State::Unnamed),
+                None => {
+                    let (file, temporary) = create_beside(&target).map_err(failed)?;
+                    (file, State::Named(temporary))
+                }
+            },
+        };
+        if let (Some(metadata), State::Unnamed | State::Named(_)) = (existing, &state) {
+            let _ = file.set_permissions(metadata.permissions());
+        }
+        Ok(AtomicFile { file, path: path.to_owned(), target, state })
     }
 
     /// Puts the file under its name, once its bytes are on the disk.
     pub fn commit(mut self) -> Result<()> {
-        if let Some((temporary, target)) = self.pending.take() {
-            let renamed = self.file.sync_all().and_then(|()| fs::rename(&temporary, &target));
-            if let Err(error) = renamed {
-                let _ = fs::remove_file(&temporary);
-                return Err(FileError::write(&self.path, error));
+        let named = match &self.state {
+            State::Done => return Ok(()),
+            State::Unnamed => self.file.sync_all().and_then(|()| name(&self.file, &self.target)),
+            State::Named(temporary) => {
+                self.file.sync_all().and_then(|()| fs::rename(temporary, &self.target))
             }
-            sync_directory(&target);
+        };
+        named.map_err(|error| FileError::write(&self.path, error))?;
+        self.state = State::Done;
+        // Makes the name last. Not every system can, and the file is whole either way.
+        if let Ok(directory) = File::open(directory(&self.target)) {
+            let _ = directory.sync_all();
         }
         Ok(())
     }
 }
 
-/// Makes the renaming last. Not every system can, and the file is whole either way.
-fn sync_directory(target: &Path) {
-    let directory = target.parent().filter(|parent| !parent.as_os_str().is_empty());
-    if let Ok(directory) = File::open(directory.unwrap_or(Path::new("."))) {
-        let _ = directory.sync_all();
+/// What a name stands for: symbolic links are followed to the file they point to, even where
+/// there is none yet.
+fn resolve(path: &Path) -> io::Result<PathBuf> {
+    const LINKS: usize = 40; // as many as Linux follows
+    if let Ok(target) = fs::canonicalize(path) {
+        return Ok(target);
     }
+    let mut target = path.to_owned();
+    for _ in 0..LINKS {
+        match fs::read_link(&target) {
+            Ok(next) => target = target.parent().unwrap_or(Path::new("")).join(next),
+            Err(_) => return Ok(target),
+        }
+    }
+    Err(io::Error::other("its symbolic links lead in a circle"))
+}
+
+fn directory(target: &Path) -> &Path {
+    let parent = target.parent().filter(|parent| !parent.as_os_str().is_empty());
+    parent.unwrap_or(Path::new("."))
+}
+
+/// Names a file that has no name, over one that may exist.
+fn name(file: &File, target: &Path) -> io::Result<()> {
+    match unnamed::name(file, target) {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+        other => return other,
+    }
+    // A name cannot be given away by linking, only by renaming.
+    let temporary = loop {
+        let temporary = beside(target);
+        match unnamed::name(file, &temporary) {
+            Ok(()) => break temporary,
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            Err(error) => return Err(error),
+        }
+    };
+    fs::rename(&temporary, target).inspect_err(|_| {
+        let _ = fs::remove_file(&temporary);
+    })
+}
+
+/// A new file under a temporary name beside its final one.
+fn create_beside(target: &Path) -> io::Result<(File, PathBuf)> {
+    loop {
+        let temporary = beside(target);
+        match OpenOptions::new().write(true).create_new(true).open(&temporary) {
+            Ok(file) => return Ok((file, temporary)),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            Err(error) => return Err(error),
+        }
+    }
+}
+
+/// A hidden name beside a file's own that this program has not used yet.
+fn beside(target: &Path) -> PathBuf {
+    static COUNT: AtomicU64 = AtomicU64::new(0);
+    let count = COUNT.fetch_add(1, Ordering::Relaxed);
+    let mut temporary = OsString::from(".");
+    temporary.push(target.file_name().unwrap_or_default());
+    temporary.push(format!(".{}-{count}.tmp", std::process::id()));
+    target.with_file_name(temporary)
 }
 
 impl Drop for AtomicFile {
     fn drop(&mut self) {
-        if let Some((temporary, _)) = self.pending.take() {
+        if let State::Named(temporary) = &self.state {
             let _ = fs::remove_file(temporary);
         }
     }
@@ -118,51 +189,4 @@ impl Seek for AtomicFile {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_old_file_stays_until_the_new_one_is_whole() {
-        let directory = tempfile::tempdir().unwrap();
-        let path = directory.path().join("out.csv");
-        fs::write(&path, "old").unwrap();
-        let mut file = AtomicFile::create(&path).unwrap();
-        file.write_all(b"new").unwrap();
-        assert_eq!(fs::read(&path).unwrap(), b"old");
-        drop(file);
-        assert_eq!(fs::read(&path).unwrap(), b"old");
-        assert_eq!(fs::read_dir(&directory).unwrap().count(), 1);
-
-        let mut file = AtomicFile::create(&path).unwrap();
-        file.write_all(b"new").unwrap();
-        file.commit().unwrap();
-        assert_eq!(fs::read(&path).unwrap(), b"new");
-        assert_eq!(fs::read_dir(&directory).unwrap().count(), 1);
-    }
-
-    #[cfg(unix)]
-    #[test]
-    fn a_link_and_permissions_survive() {
-        use std::os::unix::fs::{PermissionsExt, symlink};
-        let directory = tempfile::tempdir().unwrap();
-        let (target, link) = (directory.path().join("target"), directory.path().join("link"));
-        fs::write(&target, "old").unwrap();
-        fs::set_permissions(&target, fs::Permissions::from_mode(0o640)).unwrap();
-        symlink(&target, &link).unwrap();
-        let mut file = AtomicFile::create(&link).unwrap();
-        file.write_all(b"new").unwrap();
-        file.commit().unwrap();
-        assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
-        assert_eq!(fs::read(&target).unwrap(), b"new");
-        assert_eq!(fs::metadata(&target).unwrap().permissions().mode() & 0o777, 0o640);
-    }
-
-    #[test]
-    fn no_directory_and_a_directory_are_told_apart() {
-        let directory = tempfile::tempdir().unwrap();
-        let error = AtomicFile::create(&directory.path().join("no/out.csv")).err().unwrap();
-        assert!(matches!(error, FileError::NoDirectory { .. }), "{error}");
-        let error = AtomicFile::create(directory.path()).err().unwrap();
-        assert!(matches!(error, FileError::IsDirectory { .. }), "{error}");
-    }
-}
+mod tests;

@@ -32,6 +32,7 @@ mod table;
 mod text;
 #[cfg(feature = "tiff")]
 mod tiff;
+mod unnamed;
 mod utf16;
 mod write;
 #[cfg(feature = "parquet")]
