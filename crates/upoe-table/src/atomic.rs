@@ -5,7 +5,6 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::file_error::FileError;
 use crate::unnamed;
@@ -24,24 +23,6 @@ pub fn write_file(path: impl AsRef<Path>, bytes: &[u8]) -> Result<()> {
 /// Whether a file can be made there: long work should not find out at its end.
 pub fn check_writable(path: impl AsRef<Path>) -> Result<()> {
     AtomicFile::create(path.as_ref()).map(drop)
-}
-
-/// Files under temporary names, where the file system has none without a name.
-static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
-
-/// Removes files that are half written: for a program that is about to end early.
-pub fn remove_unfinished() {
-    remove(&mut unfinished());
-}
-
-fn unfinished() -> MutexGuard<'static, Vec<PathBuf>> {
-    UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-fn remove(files: &mut Vec<PathBuf>) {
-    for file in files.drain(..) {
-        let _ = fs::remove_file(file);
-    }
 }
 
 /// A file being written, without a name or beside its final one, which it gets at the end;
@@ -70,39 +51,34 @@ impl AtomicFile {
 
     /// A file that has no name at first, if asked for and possible.
     fn create_as(path: &Path, unnamed: bool) -> Result<Self> {
-        let failed = |error| FileError::write(path, error);
-        let target = resolve(path).map_err(failed)?;
+        let target = resolve(path).map_err(|error| FileError::write(path, error))?;
+        let failed = |error| match FileError::write(path, error) {
+            FileError::NoDirectory { file, .. } => {
+                FileError::NoDirectory { file, directory: directory(&target).to_owned() }
+            }
+            error => error,
+        };
         let existing = fs::metadata(&target).ok();
-        if existing.as_ref().is_some_and(|metadata| metadata.is_dir())
-            || target.file_name().is_none()
-        {
+        if target.file_name().is_none() || existing.as_ref().is_some_and(|found| found.is_dir()) {
             return Err(FileError::IsDirectory { file: path.to_owned() });
         }
-        let path = path.to_owned();
-        if existing.as_ref().is_some_and(|metadata| !metadata.is_file()) {
-            let file = OpenOptions::new().write(true).open(&target);
-            let file = file.map_err(|error| FileError::write(&path, error))?;
-            return Ok(AtomicFile { file, path, target, state: State::Done });
-        }
-        let (file, state) = match unnamed::create(directory(&target)).filter(|_| unnamed) {
-            Some(file) => (file, State::Unnamed),
-            None => {
-                let (file, temporary) = create_beside(&target).map_err(|error| {
-                    match FileError::write(&path, error) {
-                        FileError::NoDirectory { file, .. } => {
-                            let directory = directory(&target).to_owned();
-                            FileError::NoDirectory { file, directory }
-                        }
-                        error => error,
-                    }
-                })?;
-                (file, State::Named(temporary))
+        let (file, state) = match &existing {
+            Some(metadata) if !metadata.is_file() => {
+                let device = OpenOptions::new().write(true).open(&target);
+                (device.map_err(failed)?, State::Done)
             }
+            _ => match unnamed::create(directory(&target)).filter(|_| unnamed) {
+                Some(file) => (file, State::Unnamed),
+                None => {
+                    let (file, temporary) = create_beside(&target).map_err(failed)?;
+                    (file, State::Named(temporary))
+                }
+            },
         };
-        if let Some(metadata) = existing {
+        if let (Some(metadata), State::Unnamed | State::Named(_)) = (existing, &state) {
             let _ = file.set_permissions(metadata.permissions());
         }
-        Ok(AtomicFile { file, path, target, state })
+        Ok(AtomicFile { file, path: path.to_owned(), target, state })
     }
 
     /// Puts the file under its name, once its bytes are on the disk.
@@ -115,21 +91,12 @@ impl AtomicFile {
             }
         };
         named.map_err(|error| FileError::write(&self.path, error))?;
-        self.forget();
+        self.state = State::Done;
         // Makes the name last. Not every system can, and the file is whole either way.
         if let Ok(directory) = File::open(directory(&self.target)) {
             let _ = directory.sync_all();
         }
         Ok(())
-    }
-
-    /// Nothing is left to be removed; gives the temporary name.
-    fn forget(&mut self) -> Option<PathBuf> {
-        let State::Named(temporary) = std::mem::replace(&mut self.state, State::Done) else {
-            return None;
-        };
-        unfinished().retain(|other| *other != temporary);
-        Some(temporary)
     }
 }
 
@@ -180,10 +147,7 @@ fn create_beside(target: &Path) -> io::Result<(File, PathBuf)> {
     loop {
         let temporary = beside(target);
         match OpenOptions::new().write(true).create_new(true).open(&temporary) {
-            Ok(file) => {
-                unfinished().push(temporary.clone());
-                return Ok((file, temporary));
-            }
+            Ok(file) => return Ok((file, temporary)),
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
             Err(error) => return Err(error),
         }
@@ -202,7 +166,7 @@ fn beside(target: &Path) -> PathBuf {
 
 impl Drop for AtomicFile {
     fn drop(&mut self) {
-        if let Some(temporary) = self.forget() {
+        if let State::Named(temporary) = &self.state {
             let _ = fs::remove_file(temporary);
         }
     }

@@ -142,6 +142,51 @@ fn ctrl_c_while_reading_ends_at_once() {
     assert!(!place.path("m.upoe").exists());
 }
 
+/// Even a killed program leaves nothing where the file system has files without a name, as those
+/// of Linux have but NFS has not.
+#[cfg(target_os = "linux")]
+#[test]
+fn an_ended_program_leaves_no_half_written_file() {
+    let place = Place::with_model();
+    let files = || {
+        let entries = std::fs::read_dir(place.root()).unwrap();
+        let mut names: Vec<_> = entries.map(|entry| entry.unwrap().file_name()).collect();
+        names.sort();
+        names
+    };
+    place.write("old.csv", "old");
+    let before = files();
+    let flags = rustix::fs::OFlags::TMPFILE | rustix::fs::OFlags::WRONLY;
+    let unnamed = rustix::fs::open(place.root(), flags, rustix::fs::Mode::empty()).is_ok();
+    for (signal, to) in [("-KILL", "big.csv"), ("-TERM", "big.csv"), ("-KILL", "old.csv")] {
+        let mut command = place.command(&["sample", "m.upoe", "-n", "900000000", "-o", to]);
+        let mut child = command.stderr(Stdio::null()).spawn().unwrap();
+        std::thread::sleep(Duration::from_millis(700));
+        assert_eq!(child.try_wait().unwrap(), None, "it was over before it was ended");
+        send(signal, &child);
+        child.wait().unwrap();
+        if unnamed || signal == "-TERM" {
+            assert_eq!(files(), before, "{signal}");
+        }
+        assert_eq!(place.read("old.csv"), "old");
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn links_given_as_outputs_are_followed() {
+    let place = Place::with_model();
+    std::fs::create_dir(place.path("far")).unwrap();
+    place.write("far/there.csv", "old");
+    for name in ["there.csv", "nowhere.csv"] {
+        let link = format!("to-{name}");
+        std::os::unix::fs::symlink(format!("far/{name}"), place.path(&link)).unwrap();
+        place.run(&["sample", "m.upoe", "-n", "3", "-o", &link]).ok();
+        assert!(std::fs::symlink_metadata(place.path(&link)).unwrap().is_symlink(), "{name}");
+        assert_eq!(place.read(&format!("far/{name}")).lines().count(), 4, "{name}");
+    }
+}
+
 fn send(signal: &str, child: &Child) {
     let pid = child.id().to_string();
     assert!(Command::new("kill").args([signal, &pid]).status().unwrap().success());

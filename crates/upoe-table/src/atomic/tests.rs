@@ -95,20 +95,6 @@ fn no_directory_and_a_directory_are_told_apart() {
     }
 }
 
-#[test]
-fn what_is_half_written_can_be_removed_from_outside() {
-    let folder = tempfile::tempdir().unwrap();
-    let mut file = AtomicFile::create_as(&folder.path().join("out.csv"), false).unwrap();
-    file.write_all(b"half").unwrap();
-    let State::Named(temporary) = &file.state else { panic!("it has a name") };
-    let temporary = temporary.clone();
-    assert!(temporary.exists() && unfinished().contains(&temporary));
-    remove(&mut vec![temporary.clone()]); // the others are those of other tests
-    assert_eq!(files(folder.path()), 0);
-    drop(file);
-    assert!(!unfinished().contains(&temporary));
-}
-
 /// Linux keeps no file that has no name once nothing has it open.
 #[cfg(target_os = "linux")]
 #[test]
