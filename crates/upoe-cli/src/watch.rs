@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use upoe::{Event, State};
 
-use crate::describe::probability;
+use crate::describe::{gain, probability};
 use crate::progress::{Progress, duration};
 
 /// Says how far learning is.
@@ -40,12 +40,15 @@ impl<'a> Watch<'a> {
                     Duration::from_millis(if self.progress.is_live() { 100 } else { 10_000 });
                 if self.said.elapsed() >= every {
                     self.said = Instant::now();
-                    let best =
-                        if value.is_finite() { format!(": Q {value:.4}") } else { String::new() };
+                    let best = if value.is_finite() {
+                        format!(": gain {:.4}", gain(*value))
+                    } else {
+                        String::new()
+                    };
                     self.progress.stage(&format!(
-                        "learning expert {}{best}; so far {:+.4} nats, {}{}, pass {}",
+                        "learning expert {}{best}; so far {:.4} nats per row, {}{}, pass {}",
                         self.of(*expert),
-                        -self.total,
+                        gain(self.total),
                         duration(self.start.elapsed().as_secs_f64()),
                         self.left(*expert),
                         self.passes,
@@ -60,9 +63,9 @@ impl<'a> Watch<'a> {
                 for (j, learned) in new {
                     let p = learned.p_value.map(|p| format!(", p {}", probability(p)));
                     self.progress.say(&format!(
-                        "expert {}: Q {:.4}{}, {}, {} passes in {spent}{together}",
+                        "expert {}: gain {:.4} nats per row{}, {}, {} passes in {spent}{together}",
                         self.of(j),
-                        learned.q,
+                        gain(learned.q),
                         p.unwrap_or_default(),
                         learned.expert.family().name(),
                         self.passes,

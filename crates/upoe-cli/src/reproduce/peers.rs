@@ -13,7 +13,7 @@ pub struct Peers {
     pub experiment: String,
     /// The packages and their versions.
     pub made_with: String,
-    /// What says that the rows are the same: a number a row, or a place in an image.
+    /// What says that the rows are the same: one number per row, or a place in an image.
     pub rows: Vec<i64>,
     /// FastICA's unit directions in sphered space.
     pub fastica: Vec<Vec<f64>>,
@@ -30,9 +30,9 @@ pub struct PeerLikelihood {
     pub method: String,
     /// The kind it belongs to, of which the best is shown.
     pub group: String,
-    /// Mean ln p of training rows, nats a row.
+    /// Mean ln p of training rows, nats per row.
     pub train: f64,
-    /// Mean ln p of held-out rows, nats a row.
+    /// Mean ln p of held-out rows, nats per row.
     pub test: f64,
     /// Its standard error, over rows.
     pub standard_error: f64,

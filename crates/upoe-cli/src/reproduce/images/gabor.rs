@@ -14,7 +14,7 @@ pub struct Gabor {
     pub y: f64,
     /// The direction of its wave in radians, 0 to π; bars and edges run across it.
     pub orientation: f64,
-    /// Cycles a pixel.
+    /// Cycles per pixel.
     pub frequency: f64,
     /// σᵤ, pixels.
     pub along: f64,
@@ -225,7 +225,7 @@ pub struct Summary {
     pub orientations: [usize; 8],
     /// Of those: the length of the mean of exp(2i · orientation); 0 is an even spread.
     pub concentration: f64,
-    /// Of those: 10 %, 50 % and 90 % points of the frequency, cycles a pixel.
+    /// Of those: 10 %, 50 % and 90 % points of the frequency, cycles per pixel.
     pub frequencies: [f64; 3],
     /// Of those: the same of the geometric mean of σᵤ and σᵥ, pixels.
     pub sizes: [f64; 3],
