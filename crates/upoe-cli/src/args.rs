@@ -15,25 +15,27 @@ use crate::overwriting::refuse_overwriting;
 #[derive(Args)]
 pub struct TableArgs {
     /// The table: CSV or TSV (also .gz), NPY, Parquet, MATLAB v5 (FILE.mat or FILE.mat:NAME);
-    /// `-` is CSV on the standard input
+    /// `-` reads CSV from the standard input
     #[arg(value_name = "DATA")]
     pub data: PathBuf,
-    /// Columns to model, by name or position from 1 [default: all that hold numbers]; a name
-    /// with a comma stands in quotes: '"a, b",c'
+    /// Columns to use, by name or by position from 1 [default: all numeric columns, or those of
+    /// the model]; put a name that has a comma in quotes: '"a, b",c'
     #[arg(long, value_name = "A,B", value_delimiter = ',', help_heading = "Columns")]
     pub columns: Vec<String>,
     /// Columns to leave out
     #[arg(long, value_name = "A,B", value_delimiter = ',', help_heading = "Columns")]
     pub exclude: Vec<String>,
-    /// Columns carried through to the output, not modelled
+    /// Columns to copy to the output without modelling them
     #[arg(long, value_name = "ID,LABEL", value_delimiter = ',', help_heading = "Columns")]
     pub keep: Vec<String>,
-    /// Empty cells, NA, N/A, null and nan: refuse them, or leave out their rows
+    /// What to do with empty cells, NA, N/A, null and nan: error refuses them, drop leaves out
+    /// their rows
     #[arg(long, default_value = "error", value_name = "error|drop", help_heading = "Columns",
           hide_possible_values = true,
           value_parser = PossibleValuesParser::new(["error", "drop"]))]
     pub missing: String,
-    /// Whether the first row of a text file holds names: auto says so when no cell is a number
+    /// Whether the first row of a text file holds the names of the columns; auto: it does when
+    /// none of its cells is a number
     #[arg(long, default_value = "auto", value_name = "auto|yes|no", help_heading = "Columns",
           hide_possible_values = true,
           value_parser = PossibleValuesParser::new(["auto", "yes", "no"]))]
@@ -124,14 +126,14 @@ fn names(pieces: &[String]) -> Vec<String> {
 /// What every verb understands.
 #[derive(Args)]
 pub struct Common {
-    /// Threads to use [default: all cores]; results do not depend on it
+    /// Number of threads [default: all cores]; results do not depend on it
     #[arg(long, value_name = "N", help_heading = "Running")]
     pub threads: Option<usize>,
-    /// No progress, no notices: errors only
+    /// Print errors only: no progress, no notices
     #[arg(long, short, help_heading = "Running")]
     pub quiet: bool,
-    /// The result as JSON; tables become one object a line, with the text "-inf", "inf" or "NaN"
-    /// where a number is not finite
+    /// Print the result as JSON; tables become one object per line. A number that is not finite
+    /// is the text "-inf", "inf" or "NaN"
     #[arg(long, help_heading = "Running")]
     pub json: bool,
 }
@@ -146,7 +148,9 @@ impl Common {
             )));
         }
         rayon::ThreadPoolBuilder::new().num_threads(threads).build_global().map_err(|_| {
-            Failure::Message(format!("--threads {threads}: the system would not start that many"))
+            Failure::Message(format!(
+                "--threads {threads}: the system cannot start so many threads"
+            ))
         })
     }
 }

@@ -19,7 +19,7 @@ use crate::progress::{Progress, duration};
 use crate::report;
 use crate::table::bold;
 
-/// Fit the Crabs data that upoe brings along, and show what it finds
+/// Fit the Crabs data that come with upoe, and show what it finds
 #[derive(Args)]
 #[command(after_help = "Examples:
   upoe demo                 writes crabs.csv, crabs.upoe and report.html here
@@ -93,7 +93,7 @@ impl Demo {
         let experts = file.model.experts();
         let about = format!(
             "{} crabs, 5 measurements in mm (frontal lobe, rear width, carapace length and width, \
-             body depth); species and sex are kept from the fit. Two mixture experts (μ = ∓1, \
+             body depth); species and sex are not used in the fit. Two mixture experts (μ = ∓1, \
              β = 20), fitted in {}.",
             table.rows,
             duration(file.training.seconds)
@@ -102,11 +102,11 @@ impl Demo {
         for (j, learned) in file.state.experts.iter().enumerate() {
             let along: Vec<f64> = z.iter().skip(j).step_by(experts.len()).copied().collect();
             lines.push(String::new());
-            let (name, q) = (format!("expert {}", j + 1), -learned.gain);
+            let (name, gain) = (format!("expert {}", j + 1), learned.gain);
             let says = upoe_report::Finding::of(learned.expert());
-            lines.push(format!("{}  Q = {q:.5} nats per crab  mixture: {says}", bold(&name)));
+            lines.push(format!("{}  gain {gain:.5} nats per crab  mixture: {says}", bold(&name)));
             lines.push(format!("  {}", parameters(learned.expert())));
-            lines.push(format!("  loadings  {}", describe::strongest(file, j, 68)));
+            lines.push(format!("  filter  {}", describe::strongest(file, j, 68)));
             let curve = |z: f64| learned.expert().ln_density(z).exp();
             lines.extend(histogram(&along, curve, 64, 7).into_iter().map(|l| format!("  {l}")));
         }
@@ -119,11 +119,11 @@ impl Demo {
         let (csv, model) = (csv.trim_start_matches("./"), model.trim_start_matches("./"));
         let columns = COLUMNS.join(",");
         for (why, command) in [
-            ("what does the model say?", format!("upoe inspect {model}")),
+            ("what has it learned?", format!("upoe inspect {model}")),
             ("how probable is each crab?", format!("upoe score {model} {csv} --tail 10000")),
-            ("why?", format!("upoe explain {model} {csv} --keep sp,sex")),
-            ("crabs that never lived", format!("upoe sample {model} -n 10")),
-            ("let it choose", format!("upoe fit {csv} --columns {columns} -o my.upoe")),
+            ("why so probable?", format!("upoe explain {model} {csv} --keep sp,sex")),
+            ("more crabs like these", format!("upoe sample {model} -n 10")),
+            ("let it choose the experts", format!("upoe fit {csv} --columns {columns} -o my.upoe")),
         ] {
             lines.push(format!("  {why:<28}{command}"));
         }
@@ -172,9 +172,11 @@ fn found(experts: &[Expert], kept: &[TextColumn], z: &[f64]) -> String {
         let Some((right, name)) = best else { continue };
         let groups = if name == "sp" { "the two species" } else { "the sexes" };
         let which = if j == 0 { "The strongest direction" } else { "The second" };
-        let blind = if j == 0 { ", though the fit never saw a label" } else { "" };
+        let blind = if j == 0 { ", although the fit never saw a label" } else { "" };
         let crabs = upper.len();
-        sentences.push(format!("{which} tells {groups} apart, {right} of {crabs} right{blind}."));
+        sentences.push(format!(
+            "{which} separates {groups}: {right} of {crabs} crabs are on the right side{blind}."
+        ));
     }
     sentences.join(" ")
 }

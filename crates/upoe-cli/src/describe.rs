@@ -12,18 +12,19 @@ use crate::progress::{duration, grouped};
 use crate::table::{TextTable, bold};
 use crate::visible;
 
-/// The model as one JSON object, with the keys of `fit --json`.
+/// The model as one JSON object, with the keys of `fit --json`. Of each expert, `q` (−gain),
+/// `kind` (family), `held` (fixed) and `loadings` (filter) are the older names.
 pub fn json(file: &ModelFile) -> Value {
     let (model, training) = (&file.model, &file.training);
-    let (loadings, patterns) = (model.filters(), model.patterns());
+    let (filters, patterns) = (model.filters(), model.patterns());
     let experts: Vec<Value> = file
         .state
         .experts
         .iter()
-        .zip(loadings.iter().zip(&patterns))
-        .map(|(learned, (loadings, pattern))| {
+        .zip(filters.iter().zip(&patterns))
+        .map(|(learned, (filter, pattern))| {
             let mut parameters = Map::new();
-            let mut held = Vec::new();
+            let mut fixed = Vec::new();
             for parameter in learned.expert().parameters() {
                 let value = match parameter.values[..] {
                     [one] => json!(one),
@@ -31,17 +32,21 @@ pub fn json(file: &ModelFile) -> Value {
                 };
                 parameters.insert(parameter.name.into(), value);
                 if parameter.fixed && parameter.name != "knots" {
-                    held.push(parameter.name);
+                    fixed.push(parameter.name);
                 }
             }
             let mut expert = json!({
+                "gain": learned.gain,
                 "q": -learned.gain,
+                "family": learned.expert().family().name(),
                 "kind": learned.expert().family().name(),
                 "says": Finding::of(learned.expert()).to_string(),
                 "parameters": parameters,
-                "held": held,
+                "fixed": fixed,
+                "held": fixed,
                 "direction": learned.direction(),
-                "loadings": loadings,
+                "filter": filter,
+                "loadings": filter,
                 "pattern": pattern,
                 "iterations": learned.iterations,
                 "converged": learned.converged,
@@ -129,7 +134,7 @@ pub fn text(file: &ModelFile, most: usize) -> String {
     } else {
         lines.extend(experts(file, most));
         lines.push(String::new());
-        lines.extend(loadings(file, most));
+        lines.extend(filters(file, most));
         let more = file.state.experts.len().saturating_sub(most);
         if more > 0 {
             lines.push(format!("… and {more} more: `upoe inspect` shows them all"));
@@ -148,12 +153,12 @@ pub fn text(file: &ModelFile, most: usize) -> String {
 fn experts(file: &ModelFile, most: usize) -> Vec<String> {
     let tested = file.state.experts.iter().any(|learned| learned.p_value.is_some());
     let mut table = if tested {
-        TextTable::new(&["expert", "Q", "p", "kind", "what it says"])
+        TextTable::new(&["expert", "gain", "p", "family", "what it found"])
     } else {
-        TextTable::new(&["expert", "Q", "kind", "what it says"])
+        TextTable::new(&["expert", "gain", "family", "what it found"])
     };
     for (j, learned) in file.state.experts.iter().enumerate().take(most) {
-        let mut cells = vec![(j + 1).to_string(), format!("{:.4}", -learned.gain)];
+        let mut cells = vec![(j + 1).to_string(), format!("{:.4}", learned.gain)];
         if tested {
             cells.push(learned.p_value.map_or("–".into(), probability));
         }
@@ -167,7 +172,9 @@ fn experts(file: &ModelFile, most: usize) -> Vec<String> {
             table.row(row);
         }
     }
-    table.lines()
+    let mut lines = table.lines();
+    lines.push("gain: what the expert adds to the mean ln p, in nats per row".into());
+    lines
 }
 
 /// A p-value in few characters.
@@ -175,9 +182,10 @@ pub fn probability(p: f64) -> String {
     if p < 1e-3 { "<0.001".into() } else { format!("{p:.3}") }
 }
 
-/// The strongest loadings of each expert, in z for one standard deviation of the column.
-fn loadings(file: &ModelFile, most: usize) -> Vec<String> {
-    let heading = "strongest columns (z for one standard deviation of the column)";
+/// The columns that count most in the filter of each expert, for one standard deviation of the
+/// column.
+fn filters(file: &ModelFile, most: usize) -> Vec<String> {
+    let heading = "filter: strongest columns (change of z per standard deviation of the column)";
     let mut lines = vec![bold(heading)];
     for j in 0..file.state.experts.len().min(most) {
         lines.push(format!("{:>6}  {}", j + 1, strongest(file, j, 70)));
@@ -185,11 +193,11 @@ fn loadings(file: &ModelFile, most: usize) -> Vec<String> {
     lines
 }
 
-/// The strongest loadings of expert `j` that fit into `width` characters.
+/// The strongest columns in the filter of expert `j` that fit into `width` characters.
 pub fn strongest(file: &ModelFile, j: usize, width: usize) -> String {
     let deviations = file.model.whitening().deviations();
-    let loadings = file.model.filters();
-    let mut sizes: Vec<(f64, &str)> = loadings[j]
+    let filters = file.model.filters();
+    let mut sizes: Vec<(f64, &str)> = filters[j]
         .iter()
         .zip(deviations)
         .map(|(w, s)| w * s)
@@ -240,7 +248,7 @@ fn likelihoods(file: &ModelFile) -> Vec<String> {
             gain(last.holdout, first.holdout),
         ]);
     }
-    let heading = "mean ln p of a row, nats";
+    let heading = "mean ln p, nats per row";
     let mut table = if held_out {
         TextTable::new(&[heading, "train", "held out"])
     } else {

@@ -14,13 +14,13 @@ use crate::interrupt;
 use crate::output::{self, Output};
 use crate::progress::Progress;
 
-/// What each expert and each column adds to a row's ln p
+/// What each expert and each column adds to the ln p of each row
 #[derive(Args)]
 #[command(after_help = "Examples:
   upoe explain data.upoe strange.csv --keep id
       log_density = baseline (ln p at the mean of the data) + expert1 + … + rest
   upoe explain data.upoe strange.csv --by column
-      every part split over the columns: expert1:NAME, …, rest:NAME; they add up exactly")]
+      splits every part over the columns: expert1:NAME, …, rest:NAME; they add up exactly")]
 pub struct Explain {
     /// The model file
     pub model: PathBuf,
@@ -30,7 +30,8 @@ pub struct Explain {
     #[arg(long, default_value = "expert",
           value_parser = PossibleValuesParser::new(["expert", "column"]))]
     pub by: String,
-    /// The table to write: CSV, or .tsv, .parquet, .npy by the extension [default: standard output]
+    /// The table to write: CSV, or by its extension .tsv, .parquet or .npy [default: standard
+    /// output]
     #[arg(long, short, value_name = "FILE")]
     pub output: Option<PathBuf>,
     #[command(flatten)]

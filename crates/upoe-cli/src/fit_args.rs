@@ -18,43 +18,44 @@ use crate::args::{Auto, Common, TableArgs, auto_or, one_of};
   upoe fit patches.parquet -o patches.upoe --holdout-by image --checkpoint patches.ckpt
   zcat big.csv.gz | upoe fit - --json > fit.json
 
-Memory: at most 19 bytes a number of the table (14 with --precision f32), and 60 MB, where rows
-are many more than columns; up to 50 bytes where they are not.
+Memory: 60 MB plus at most 19 bytes per number in the table (14 with --precision f32) when there
+are many more rows than columns; otherwise up to 50 bytes per number.
 
-Exit status: 0 when it worked, 1 when the data or the request is at fault, 2 for a wrong
-command line, 130 after Ctrl-C, which keeps and writes the experts learned so far.")]
+Exit status: 0 when it worked, 1 when the data or the request is wrong, 2 for a wrong command
+line, 130 after Ctrl-C or SIGTERM, which writes a model of the experts learned so far.")]
 pub struct FitArgs {
     #[command(flatten)]
     pub table: TableArgs,
     /// The model file to write
     #[arg(long, short, value_name = "MODEL", required_unless_present = "json")]
     pub output: Option<PathBuf>,
-    /// The column of row weights
+    /// The column that holds the weight of each row
     #[arg(long, value_name = "COLUMN", help_heading = "Columns")]
     pub weights: Option<String>,
 
-    /// At most this many experts; auto leaves it to the stop rule
+    /// Learn at most this many experts; auto: as many as the stop rule keeps
     #[arg(long, default_value = "auto", value_name = "J|auto", value_parser = experts,
           allow_negative_numbers = true, help_heading = "Model")]
     pub experts: Auto<usize>,
-    /// When to stop: null (an expert must gain more than Gaussian noise would give), train (the
-    /// paper's Q < 0), holdout, bic [default: null, or train where --experts is a number]
+    /// Stop when the next expert gains no more than it would on Gaussian noise (null), nothing on
+    /// the training rows (train, the paper's rule), nothing on the held-out rows (holdout), or
+    /// less than its parameters cost (bic) [default: null, or train if --experts is a number]
     #[arg(long, value_name = "RULE", value_parser = one_of::<Stop>(),
           hide_possible_values = true, help_heading = "Model")]
     pub stop: Option<Stop>,
-    /// Dimensions kept: all with variance (auto), a number, or a share of the variance
+    /// Dimensions to keep: auto (all that have variance), a number, or a share of the variance
     #[arg(long, default_value = "auto", value_name = "D|auto|0.99", value_parser = dims,
           help_heading = "Model")]
     pub dims: Dims,
-    /// Family of the experts; auto takes for each direction what suits it best
+    /// Family of the experts; auto chooses the best one for each direction
     #[arg(long, default_value = "auto",
           value_parser = auto_or::<Family>(),
           help_heading = "Model")]
     pub family: Auto<Family>,
-    /// Components of a mixture
+    /// Number of components of a mixture
     #[arg(long, default_value_t = 2, value_name = "K", help_heading = "Model")]
     pub mixture_size: usize,
-    /// Hold the locations μ: one for student-t, one a component for mixture
+    /// Fix the locations μ: one value for student-t, one per component for mixture
     #[arg(
         long,
         value_name = "A[,B]",
@@ -63,36 +64,36 @@ pub struct FitArgs {
         help_heading = "Model"
     )]
     pub fix_mu: Option<Vec<f64>>,
-    /// Hold β, in student-t experts and mixtures
+    /// Fix β in student-t experts and mixtures
     #[arg(long, value_name = "BETA", allow_negative_numbers = true, help_heading = "Model")]
     pub fix_beta: Option<f64>,
 
-    /// Hold out this share of the rows and report on them
+    /// Hold out this share of the rows, and report how probable the model makes them
     #[arg(long, value_name = "F", value_parser = share, help_heading = "Held-out rows")]
     pub holdout: Option<f64>,
-    /// Hold out whole groups of rows: those with the same value in this column
+    /// Hold out whole groups: rows that have the same value in this column
     /// [share: --holdout, or 0.2]
     #[arg(long, value_name = "COLUMN", help_heading = "Held-out rows")]
     pub holdout_by: Option<String>,
 
-    /// How directions are learned: pursuit (one at a time, orthonormal), sequential (one at a
-    /// time, free), parallel (all together)
+    /// How to learn directions: pursuit (one at a time, orthonormal), sequential (one at a time,
+    /// not orthogonal), parallel (all together)
     #[arg(long, default_value = "pursuit", hide_possible_values = true,
           value_parser = PossibleValuesParser::new(Learner::NAMES),
           help_heading = "Learning")]
     pub learner: String,
-    /// Where the parallel learner starts
+    /// What the parallel learner starts from
     #[arg(long, default_value = "sequential",
           value_parser = one_of::<ParallelStart>(),
           help_heading = "Learning")]
     pub start: ParallelStart,
-    /// Starts for each direction [default: by the size of the data]
+    /// Number of starts for each direction [default: depends on the size of the data]
     #[arg(long, value_name = "K", help_heading = "Learning")]
     pub starts: Option<usize>,
-    /// Most steps of a descent
+    /// Maximum number of steps of each descent
     #[arg(long, default_value_t = 500, value_name = "N", help_heading = "Learning")]
     pub max_iter: usize,
-    /// Largest entry of the gradient at an answer
+    /// A descent has converged when no entry of the gradient is larger than this
     #[arg(
         long,
         default_value_t = 1e-5,
@@ -101,11 +102,11 @@ pub struct FitArgs {
         help_heading = "Learning"
     )]
     pub tol: f64,
-    /// Steps: best, or the paper's (gradient steps on batches of 100)
+    /// How to take steps: best, or paper (gradient steps on batches of 100 rows)
     #[arg(long, default_value = "best", value_parser = one_of::<Recipe>(),
           help_heading = "Learning")]
     pub recipe: Recipe,
-    /// How rows are stored while learning
+    /// Number format of the rows while learning
     #[arg(long, default_value = "f64", value_parser = one_of::<Precision>(),
           help_heading = "Learning")]
     pub precision: Precision,
@@ -113,10 +114,10 @@ pub struct FitArgs {
     #[arg(long, default_value_t = 0, value_name = "SEED", help_heading = "Learning")]
     pub seed: u64,
 
-    /// Keep the state of the fit here after every expert
+    /// Save the state of the fit in this file after every expert
     #[arg(long, value_name = "FILE", help_heading = "Running")]
     pub checkpoint: Option<PathBuf>,
-    /// Go on from the checkpoint, where there is one
+    /// Continue from the checkpoint if there is one
     #[arg(long, requires = "checkpoint", help_heading = "Running")]
     pub resume: bool,
     #[command(flatten)]

@@ -11,11 +11,11 @@ use crate::failure::Failure;
 use crate::output::{print, print_json};
 use crate::visible::short;
 
-/// What a model says
+/// Show what a model has learned
 #[derive(Args)]
 #[command(after_help = "Examples:
   upoe inspect data.upoe
-  upoe inspect data.upoe --json | jq '.experts[0].loadings'")]
+  upoe inspect data.upoe --json | jq '.experts[0].filter'")]
 pub struct Inspect {
     /// The model file
     pub model: PathBuf,

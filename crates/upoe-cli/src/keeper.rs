@@ -32,8 +32,8 @@ impl<'a> Keeper<'a> {
         let path = args.checkpoint.as_deref();
         if let Some(path) = path.filter(|path| path.is_file() && !args.resume) {
             return Err(Failure::Message(format!(
-                "{}: there is a file already; add `--resume` to go on from it, or delete it to \
-                 begin anew",
+                "{}: the checkpoint exists already; add `--resume` to continue from it, or delete \
+                 it to start over",
                 path.display()
             )));
         }
@@ -45,8 +45,10 @@ impl<'a> Keeper<'a> {
     pub fn resume(&self) -> Result<State, Failure> {
         let Some(path) = self.path.filter(|_| self.resume) else { return Ok(State::default()) };
         if !path.exists() {
-            self.progress
-                .note(&format!("{}: no checkpoint yet, so it begins anew", path.display()));
+            self.progress.note(&format!(
+                "{}: no checkpoint yet, so the fit starts from nothing",
+                path.display()
+            ));
             return Ok(State::default());
         }
         let found = Checkpoint::read(path)?;
@@ -62,7 +64,7 @@ impl<'a> Keeper<'a> {
         let (state, settings) = (state.clone(), self.settings.clone());
         let checkpoint = Checkpoint { state, settings, data: self.data.clone() };
         if let Err(error) = checkpoint.write(path) {
-            self.progress.warn(&format!("the checkpoint could not be kept: {error}"));
+            self.progress.warn(&format!("the checkpoint could not be written: {error}"));
         }
     }
 }

@@ -40,7 +40,7 @@ use failure::Failure;
 #[derive(Parser)]
 #[command(name = "upoe", version, arg_required_else_help = true, max_term_width = 100)]
 #[command(after_help = "Examples:
-  upoe demo                                   see it work on data it brings along
+  upoe demo                                   see it work on data that come with it
   upoe fit data.csv -o data.upoe              learn a model
   upoe score data.upoe data.csv | head        how probable is each row?
   upoe sample data.upoe -n 1000 -o more.csv   more rows like these")]

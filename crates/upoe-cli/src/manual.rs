@@ -9,7 +9,7 @@ use crate::Cli;
 use crate::failure::Failure;
 use crate::output::print;
 
-/// Completions for a shell
+/// Print completions for a shell
 #[derive(Args)]
 #[command(after_help = "Examples:
   upoe completions bash > ~/.local/share/bash-completion/completions/upoe
@@ -29,16 +29,16 @@ impl Completions {
     }
 }
 
-/// Manual pages
+/// Print manual pages
 #[derive(Args)]
 #[command(after_help = "Examples:
   upoe man | man -l -                 the page of the command
   upoe man fit | man -l -             the page of a verb
   upoe man -o ~/.local/share/man/man1  all of them, as files")]
 pub struct Man {
-    /// The verb; none for the command itself
+    /// The verb [default: the command itself]
     pub verb: Option<String>,
-    /// Write every page into this directory
+    /// Write all pages into this directory
     #[arg(long, short, value_name = "DIR")]
     pub output: Option<PathBuf>,
 }

@@ -64,8 +64,8 @@ pub fn check(path: Option<&Path>, json: bool) -> Result<(), Failure> {
     let extension = path.extension().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
     if !["", "json", "jsonl", "ndjson", "txt"].contains(&extension.as_str()) {
         return Err(Failure::Message(format!(
-            "{}: `--json` writes JSON, one object a line; call the file .json or .jsonl, or leave \
-             `--json` out",
+            "{}: `--json` writes JSON, one object per line; call the file .json or .jsonl, or \
+             leave out `--json`",
             path.display()
         )));
     }

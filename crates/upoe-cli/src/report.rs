@@ -15,7 +15,7 @@ use crate::output::print_json;
 use crate::progress::Progress;
 use crate::work::Pace;
 
-/// The page: one HTML file to look at the model and its data
+/// Write the page: one HTML file that shows the model and its data
 #[derive(Args)]
 #[command(after_help = "Examples:
   upoe report data.upoe data.csv -o report.html
@@ -45,8 +45,8 @@ impl Report {
             && height.checked_mul(width) != Some(file.names.len())
         {
             return Err(Failure::Message(format!(
-                "--image {height}x{width}: the model has {} columns; give a height and a width whose \
-                 product that is",
+                "--image {height}x{width}: the model has {} columns; give a height and a width with that \
+                 product",
                 file.names.len()
             )));
         }

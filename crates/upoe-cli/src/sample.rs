@@ -13,23 +13,24 @@ use crate::output::{self, Output};
 use crate::overwriting::refuse_overwriting;
 use crate::progress::Progress;
 
-/// New rows, in the data's own units
+/// Draw new rows, in the units of the data
 #[derive(Args)]
 #[command(after_help = "Examples:
   upoe sample data.upoe -n 1000 > more.csv
   upoe sample data.upoe -n 1000000 --seed 7 -o more.parquet
 
-The same seed gives the same rows, and more of them begin with the same ones.")]
+The same seed gives the same rows: a larger -n begins with the rows of a smaller one.")]
 pub struct Sample {
     /// The model file
     pub model: PathBuf,
-    /// How many rows
+    /// How many rows to draw
     #[arg(short, long = "rows", value_name = "N", allow_negative_numbers = true)]
     pub n: usize,
     /// Seed of the random numbers
     #[arg(long, default_value_t = 0, value_name = "SEED")]
     pub seed: u64,
-    /// The table to write: CSV, or .tsv, .parquet, .npy by the extension [default: standard output]
+    /// The table to write: CSV, or by its extension .tsv, .parquet or .npy [default: standard
+    /// output]
     #[arg(long, short, value_name = "FILE")]
     pub output: Option<PathBuf>,
     #[command(flatten)]

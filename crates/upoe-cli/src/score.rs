@@ -13,25 +13,26 @@ use crate::interrupt;
 use crate::output::{self, Output};
 use crate::progress::Progress;
 
-/// ln p of every row, in nats
+/// The log-density ln p of every row, in nats
 #[derive(Args)]
 #[command(after_help = "Examples:
   upoe score data.upoe data.csv                            a column log_density
   upoe score data.upoe new.csv --keep id -o scores.csv     with the id of each row
-  upoe score data.upoe new.csv --tail 10000                and how unusual each row is:
+  upoe score data.upoe new.csv --tail 10000                how unusual is each row?
       tail is the probability, under the model, of a row less probable than this one
-  upoe score data.upoe new.csv --keep id | sort -t, -k2 -g | head    the ten strangest rows
+  upoe score data.upoe new.csv --keep id | sort -t, -k2 -g | head    the least probable rows
 
-Columns are matched by name, in any order; more columns than the model's are ignored.")]
+Columns are matched by name, in any order; columns that the model does not have are ignored.")]
 pub struct Score {
     /// The model file
     pub model: PathBuf,
     #[command(flatten)]
     pub table: TableArgs,
-    /// The table to write: CSV, or .tsv, .parquet, .npy by the extension [default: standard output]
+    /// The table to write: CSV, or by its extension .tsv, .parquet or .npy [default: standard
+    /// output]
     #[arg(long, short, value_name = "FILE")]
     pub output: Option<PathBuf>,
-    /// Add the probability of a less probable row, from this many samples
+    /// Add the probability of a row less probable than this one, estimated from this many samples
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub tail: Option<usize>,
     /// Seed of the samples for --tail

@@ -11,7 +11,7 @@ use crate::interrupt;
 use crate::output::{self, Output};
 use crate::progress::Progress;
 
-/// The projections z of every row on the learned directions
+/// The projections z of every row onto the learned directions
 #[derive(Args)]
 #[command(after_help = "Examples:
   upoe transform data.upoe data.csv -o z.csv               columns z1, z2, …
@@ -21,7 +21,8 @@ pub struct Transform {
     pub model: PathBuf,
     #[command(flatten)]
     pub table: TableArgs,
-    /// The table to write: CSV, or .tsv, .parquet, .npy by the extension [default: standard output]
+    /// The table to write: CSV, or by its extension .tsv, .parquet or .npy [default: standard
+    /// output]
     #[arg(long, short, value_name = "FILE")]
     pub output: Option<PathBuf>,
     #[command(flatten)]

@@ -40,10 +40,13 @@ impl<'a> Watch<'a> {
                     Duration::from_millis(if self.progress.is_live() { 100 } else { 10_000 });
                 if self.said.elapsed() >= every {
                     self.said = Instant::now();
-                    let best =
-                        if gain.is_finite() { format!(": gain {gain:.4}") } else { String::new() };
+                    let best = if gain.is_finite() {
+                        format!(": gain {:.4}", gain)
+                    } else {
+                        String::new()
+                    };
                     self.progress.stage(&format!(
-                        "learning expert {}{best}; so far {:+.4} nats, {}{}, pass {}",
+                        "learning expert {}{best}; so far {:.4} nats per row, {}{}, pass {}",
                         self.of(*expert),
                         self.total,
                         duration(self.start.elapsed().as_secs_f64()),
@@ -60,7 +63,7 @@ impl<'a> Watch<'a> {
                 for (j, learned) in new {
                     let p = learned.p_value.map(|p| format!(", p {}", probability(p)));
                     self.progress.say(&format!(
-                        "expert {}: gain {:.4}{}, {}, {} passes in {spent}{together}",
+                        "expert {}: gain {:.4} nats per row{}, {}, {} passes in {spent}{together}",
                         self.of(j),
                         learned.gain,
                         p.unwrap_or_default(),

@@ -45,7 +45,11 @@ impl<'a> Pace<'a> {
             false => (Duration::from_secs(2), Duration::from_secs(10)),
         };
         let spent = self.start.elapsed();
-        if done == 0 || spent < first || self.said.is_some_and(|said| said.elapsed() < every) {
+        if done == 0 {
+            self.progress.live(what.to_owned());
+            return Ok(());
+        }
+        if spent < first || self.said.is_some_and(|said| said.elapsed() < every) {
             return Ok(());
         }
         self.said = Some(Instant::now());

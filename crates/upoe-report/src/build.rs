@@ -51,7 +51,7 @@ pub struct Input<'a> {
 pub struct Kept {
     /// Its name.
     pub name: String,
-    /// Its cells, one a row.
+    /// Its cells, one per row.
     pub cells: Cells,
 }
 
@@ -100,7 +100,7 @@ pub struct FitRecord {
     pub notices: Vec<String>,
 }
 
-/// Mean ln p of a row; NaN where it is not known.
+/// Mean ln p per row; NaN where it is not known.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Scores {
     /// Over the training rows.
@@ -146,7 +146,12 @@ pub fn build_with<E: From<Error>>(
         projections.extend(model.transform(&part)?);
     }
     let projections = by_expert(&projections, model.experts().len());
-    let drawn = model.sample(drawn_rows(all.columns()), input.seed);
+    let (mut drawn, total) = (Vec::new(), drawn_rows(all.columns()));
+    for start in (0..total).step_by(4 * Model::SAMPLE_BLOCK) {
+        watch(Step { what: "drawing rows", done: start, total, unit: "rows" })?;
+        let end = (start + 4 * Model::SAMPLE_BLOCK).min(total);
+        drawn.extend(model.sample_range(start..end, input.seed));
+    }
     let drawn = upoe::Rows::new(&drawn, all.columns())?;
     let drawn_density = model.score(&drawn)?;
 
@@ -181,7 +186,7 @@ fn check(input: &Input) -> Result<()> {
         same("cells of a kept column", rows, kept.cells.len())?;
     }
     if let Some(Image { height, width }) = input.image {
-        same("pixels of an image, one a column", height.saturating_mul(width), columns)?;
+        same("pixels of an image, one per column", height.saturating_mul(width), columns)?;
     }
     if rows == 0 {
         return Err(Error::TooFewRows { rows, needed: 1 });
@@ -194,7 +199,7 @@ fn drawn_rows(columns: usize) -> usize {
     (20_000_000 / columns).clamp(999, DRAWN)
 }
 
-/// One vector an expert from projections row by row.
+/// One vector per expert from projections row by row.
 fn by_expert(z: &[f64], experts: usize) -> Vec<Vec<f64>> {
     (0..experts).map(|j| z.iter().skip(j).step_by(experts).copied().collect()).collect()
 }

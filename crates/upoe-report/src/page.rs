@@ -46,9 +46,9 @@ pub struct Summary {
     pub stop_reason: String,
     /// Wall-clock seconds of the fit.
     pub seconds: f64,
-    /// Mean ln p of a row in sphered space, in nats.
+    /// Mean ln p in sphered space, in nats per row.
     pub log_likelihood: AgainstGaussian,
-    /// Mean ln p of a row over the data's own columns, in nats.
+    /// Mean ln p over the data's own columns, in nats per row.
     pub log_density: AgainstGaussian,
     /// Learner, family, seed and whatever else was chosen.
     pub settings: Vec<Setting>,
@@ -70,7 +70,7 @@ pub struct Axis {
     pub standard_deviation: f64,
 }
 
-/// Mean ln p of a row under the model and under the Gaussian with the same
+/// Mean ln p per row under the model and under the Gaussian with the same
 /// covariance.
 #[derive(Clone, Debug, Serialize)]
 pub struct AgainstGaussian {
@@ -253,14 +253,14 @@ pub struct Column {
 pub enum Values {
     /// Numbers, to the seven digits of `f32`. NaN is a missing cell.
     Number {
-        /// One a row.
+        /// One per row.
         values: Floats,
     },
     /// Text, or numbers that must be shown digit for digit (identifiers).
     Text {
         /// The distinct texts.
         levels: Vec<String>,
-        /// Index into `levels`, one a row.
+        /// Index into `levels`, one per row.
         codes: Codes,
     },
 }

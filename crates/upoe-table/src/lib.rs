@@ -38,7 +38,7 @@ mod write;
 #[cfg(feature = "parquet")]
 mod write_parquet;
 
-pub use atomic::{check_writable, remove_unfinished, write_file};
+pub use atomic::{check_writable, write_file};
 pub use error::{Error, Place, Result, Role, WantedColumn};
 pub use file_error::FileError;
 pub use input::Progress;

@@ -30,16 +30,16 @@ pub struct Crabs {
     /// The directory to write to
     #[arg(long, short, value_name = "DIR", default_value = "reproduce-crabs")]
     output: PathBuf,
-    /// Fits from different seeds
+    /// Number of fits, each from another seed
     #[arg(long, value_name = "N", default_value_t = 100)]
     seeds: u64,
-    /// Fits from a single random start each
+    /// Number of fits from a single random start
     #[arg(long, value_name = "N", default_value_t = 1000)]
     single: u64,
     /// The first seed
     #[arg(long, value_name = "N", default_value_t = 0)]
     seed: u64,
-    /// Results of other methods by bench/peers.py [default: those that came with upoe]
+    /// Results of other methods, from bench/peers.py [default: those that come with upoe]
     #[arg(long, value_name = "FILE")]
     peers: Option<PathBuf>,
     #[command(flatten)]
@@ -55,7 +55,7 @@ const PAPER_SHARE: u64 = 10;
 struct Found {
     /// The fit from the first seed.
     fit: Fit,
-    /// Projections, two a crab.
+    /// Projections, two per crab.
     z: Vec<f64>,
     /// Species and sex, as a number 0…3.
     classes: Vec<usize>,
@@ -80,7 +80,7 @@ struct Found {
 /// FastICA's directions with mixture experts.
 struct FastIca {
     all: Borrowed,
-    /// Projections on the two of largest gain, two a crab.
+    /// Projections on the two of largest gain, two per crab.
     z: Vec<f64>,
     /// Adjusted Rand index of their four groups.
     rand: f64,

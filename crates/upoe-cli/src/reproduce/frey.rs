@@ -40,16 +40,16 @@ pub struct Frey {
     /// Rows to train on in the first split, numbers from 0 [default: 1000 at random]
     #[arg(long, value_name = "FILE")]
     train_rows: Option<PathBuf>,
-    /// Random splits, and as many by blocks of frames
+    /// Number of random splits, and of splits by blocks of frames
     #[arg(long, value_name = "N", default_value_t = 1)]
     splits: usize,
-    /// Projections of the largest model, a multiple of 5
+    /// Number of projections of the largest model, a multiple of 5
     #[arg(long, value_name = "J", default_value_t = 50)]
     projections: usize,
     /// The seed of the splits
     #[arg(long, value_name = "N", default_value_t = 0)]
     seed: u64,
-    /// Results of other methods by bench/peers.py [default: those that came with upoe, where
+    /// Results of other methods, from bench/peers.py [default: those that come with upoe, where
     /// they are of the same split]
     #[arg(long, value_name = "FILE")]
     peers: Option<PathBuf>,

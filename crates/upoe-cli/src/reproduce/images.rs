@@ -24,11 +24,12 @@ use super::statistics::{Estimate, mean};
 use crate::args::{Common, one_of};
 use crate::failure::Failure;
 
-/// Figure 4: directions of natural image patches, which turn out localised and oriented
+/// Figure 4: directions of natural image patches, which are localised and oriented
 #[derive(Args)]
 #[command(after_help = "Examples:
   upoe reproduce images --data images
-  upoe reproduce images --data images --recipe paper --compare reproduce-images/results.json -o paper
+  upoe reproduce images --data images --recipe paper -o paper \\
+      --compare reproduce-images/results.json
   upoe reproduce images --data images --patches 20000 --experts 20 -o quick
 
 The data are the 13 images 1.tiff … 13.tiff from www.cis.hut.fi/projects/ica/data/images.")]
@@ -39,7 +40,7 @@ pub struct Images {
     /// The directory to write to
     #[arg(long, short, value_name = "DIR", default_value = "reproduce-images")]
     output: PathBuf,
-    /// best, or paper: gradient steps on batches of 100 with an adaptive step
+    /// How to take steps: best, or paper (gradient steps on batches of 100 patches)
     #[arg(long, default_value = "best", value_name = "RECIPE",
           value_parser = one_of::<Recipe>())]
     recipe: Recipe,
@@ -49,16 +50,16 @@ pub struct Images {
     /// Patches of images 12 and 13 to hold out
     #[arg(long, value_name = "N", default_value_t = 20_000)]
     held_out: usize,
-    /// Dimensions kept
+    /// Dimensions to keep
     #[arg(long, value_name = "D", default_value_t = 400)]
     dims: usize,
     /// Directions to learn
     #[arg(long, value_name = "J", default_value_t = 100)]
     experts: usize,
-    /// Starts a direction
+    /// Number of starts for each direction
     #[arg(long, value_name = "K", default_value_t = 8)]
     starts: usize,
-    /// Largest entry of the gradient at an answer
+    /// A descent has converged when no entry of the gradient is larger than this
     #[arg(long, value_name = "T", default_value_t = 1e-3)]
     tol: f64,
     /// The seed
@@ -67,7 +68,7 @@ pub struct Images {
     /// results.json of another run, to compare held-out gain against time
     #[arg(long, value_name = "FILE")]
     compare: Option<PathBuf>,
-    /// Results of other methods by bench/peers.py
+    /// Results of other methods, from bench/peers.py
     #[arg(long, value_name = "FILE")]
     peers: Option<PathBuf>,
     #[command(flatten)]

@@ -12,10 +12,10 @@ use clap::{Args, Subcommand};
 
 use crate::failure::Failure;
 
-/// Run the paper's experiments: figures, numbers, and where they differ from the paper's
+/// Run the paper's experiments, and say where the results differ from the paper's
 #[derive(Args)]
 #[command(after_help = "Examples:
-  upoe reproduce crabs                              figures 2 and 3; brings its data along
+  upoe reproduce crabs                              figures 2 and 3; its data come with upoe
   upoe reproduce frey --data frey_rawface.mat       figure 1
   upoe reproduce images --data images               figure 4
 

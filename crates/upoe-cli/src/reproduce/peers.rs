@@ -13,7 +13,7 @@ pub struct Peers {
     pub experiment: String,
     /// The packages and their versions.
     pub made_with: String,
-    /// What says that the rows are the same: a number a row, or a place in an image.
+    /// What says that the rows are the same: one number per row, or a place in an image.
     pub rows: Vec<i64>,
     /// FastICA's unit directions in sphered space.
     pub fastica: Vec<Vec<f64>>,

@@ -65,7 +65,7 @@ fn a_killed_fit_resumes_with_the_same_bits() {
     let mut changed = args.clone();
     changed[1] = "crabs.csv";
     place.run(&changed).failed(1, &["c.ckpt: the checkpoint belongs to other data"]);
-    place.run(&args[..args.len() - 1]).failed(1, &["add `--resume` to go on from it"]);
+    place.run(&args[..args.len() - 1]).failed(1, &["add `--resume` to continue from it"]);
 
     args.extend(["--threads", "1"]); // may change
     let run = place.run(&args).ok();
@@ -199,7 +199,7 @@ fn a_fit_says_what_it_does_a_line_an_expert() {
     for said in [
         "read crabs.csv: 200 rows × 5 columns",
         "sphering",
-        "expert 1 of 2: Q -0.3566",
+        "expert 1 of 2: gain 0.3566 nats per row",
         "expert 2 of 2",
         "scoring",
         "wrote m.upoe",

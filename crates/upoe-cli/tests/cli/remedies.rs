@@ -183,7 +183,7 @@ fn every_expert_has_its_line_when_all_are_learned_together() {
     args.extend(["--learner", "parallel", "--start", "random"]);
     let run = place.run(&args).ok();
     let lines: Vec<&str> = run.err.lines().filter(|line| line.starts_with("expert ")).collect();
-    assert!(lines.len() == 2 && lines[1].contains("expert 2 of 2: Q -"), "{run:#?}");
+    assert!(lines.len() == 2 && lines[1].contains("expert 2 of 2: gain 0."), "{run:#?}");
 }
 
 #[test]

@@ -8,11 +8,11 @@ fn demo_fits_the_crabs_as_the_paper_does() {
     let run = place.run(&["demo"]).ok();
     let flowing = run.out.replace('\n', " ");
     for said in [
-        "Q = -0.35659",
-        "Q = -0.11067",
+        "gain 0.35659 nats per crab",
+        "gain 0.11067 nats per crab",
         "two groups",
-        "the two species apart, 200 of 200",
-        "the sexes apart, 185 of 200",
+        "separates the two species: 200 of 200",
+        "separates the sexes: 185 of 200",
         "█",
         "•",
     ] {
@@ -52,20 +52,37 @@ fn fit_says_what_was_learned_as_json() {
     assert!(expert["q"].as_f64().unwrap() < -0.2);
     assert_eq!(expert["kind"], "mixture");
     assert_eq!(expert["parameters"]["mu"], serde_json::json!([-1.0, 1.0]));
-    for key in ["direction", "loadings", "pattern"] {
+    for key in ["direction", "filter", "pattern"] {
         assert_eq!(expert[key].as_array().unwrap().len(), 5, "{key}");
+    }
+    // the older names
+    assert_eq!(expert["gain"].as_f64().unwrap(), -expert["q"].as_f64().unwrap());
+    assert_eq!(expert["fixed"], serde_json::json!(["mu", "beta"]));
+    for (new, old) in [("family", "kind"), ("fixed", "held"), ("filter", "loadings")] {
+        assert_eq!(expert[new], expert[old], "{old}");
     }
 }
 
 #[test]
-fn loadings_and_patterns_are_inverse_to_each_other() {
+fn people_read_of_gain_not_of_q() {
+    let place = Place::new();
+    let fit = place.run(&fit_crabs()).ok();
+    let shown = place.run(&["inspect", "m.upoe"]).ok().out;
+    let said = format!("{}{}{shown}{}", fit.out, fit.err, place.run(&["demo"]).ok().out);
+    assert!(shown.contains("expert    gain  family") && shown.contains("     1  0.3566  mixture"));
+    assert!(said.contains("nats per row") && !said.contains(" a row"), "{said}");
+    assert!(!said.split(|c: char| !c.is_alphanumeric()).any(|word| word == "Q"), "{said}");
+}
+
+#[test]
+fn filters_and_patterns_are_inverse_to_each_other() {
     let json = Place::with_model().run(&["inspect", "m.upoe", "--json"]).ok().json();
     let vector = |j: usize, key: &str| -> Vec<f64> {
         let list = json["experts"][j][key].as_array().unwrap();
         list.iter().map(|x| x.as_f64().unwrap()).collect()
     };
     for (a, b) in [(0, 0), (0, 1), (1, 0), (1, 1)] {
-        let pairs = vector(a, "loadings").into_iter().zip(vector(b, "pattern"));
+        let pairs = vector(a, "filter").into_iter().zip(vector(b, "pattern"));
         let product: f64 = pairs.map(|(w, p)| w * p).sum();
         assert!((product - f64::from(u8::from(a == b))).abs() < 1e-9, "{a} {b} {product}");
     }

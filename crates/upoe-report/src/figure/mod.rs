@@ -96,7 +96,7 @@ pub enum Align {
 /// A picture in shades of grey, row after row from the top.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Grey {
-    /// Pixels a row.
+    /// Pixels per row.
     pub width: usize,
     /// Shades, 0 is black.
     pub pixels: Vec<u8>,

@@ -9,7 +9,7 @@ use ttf_parser::OutlineBuilder;
 use super::{Align, Colour, Figure, Grey, Ink, Point, Shape, font};
 
 impl Figure {
-    /// The figure as a PNG file, with `scale` pixels a point; empty for a figure without area.
+    /// The figure as a PNG file, with `scale` pixels per point; empty for a figure without area.
     pub fn png(&self, scale: f64) -> Vec<u8> {
         let size = |length: f64| (length * scale).round().clamp(0.0, 16_000.0) as u32;
         let Some(mut page) = Pixmap::new(size(self.width), size(self.height)) else {
@@ -66,7 +66,7 @@ fn draw(page: &mut Pixmap, place: Transform, shape: &Shape) {
     }
 }
 
-/// A picture alone, a pixel a shade.
+/// A picture alone, one pixel per shade.
 pub(super) fn grey(grey: &Grey) -> Vec<u8> {
     pixmap(grey).and_then(|page| page.encode_png().ok()).unwrap_or_default()
 }

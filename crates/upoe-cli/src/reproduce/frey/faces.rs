@@ -37,7 +37,7 @@ impl Faces {
         let columns = table.names.len();
         let values = match (table.rows, columns) {
             (FRAMES, PIXELS) => table.data,
-            // The original has a frame a column.
+            // The original has one frame per column.
             (PIXELS, FRAMES) => (0..FRAMES)
                 .flat_map(|frame| table.data.iter().skip(frame).step_by(FRAMES).copied())
                 .collect(),
@@ -99,7 +99,7 @@ impl Split {
     }
 }
 
-/// Row numbers from a text file, one a line.
+/// Row numbers from a text file, one per line.
 pub fn read_rows(path: &Path) -> Result<BTreeSet<usize>, Failure> {
     let wrong = |what: String| Failure::Message(format!("{}: {what}", path.display()));
     let text = std::fs::read_to_string(path)

@@ -14,7 +14,7 @@ pub struct Gabor {
     pub y: f64,
     /// The direction of its wave in radians, 0 to π; bars and edges run across it.
     pub orientation: f64,
-    /// Cycles a pixel.
+    /// Cycles per pixel.
     pub frequency: f64,
     /// σᵤ, pixels.
     pub along: f64,
