@@ -175,7 +175,7 @@ def no_room():
             assert not [p for p in folder.iterdir() if p.suffix == ".tmp"], verb
             cases.append("limit")
         done = checkpointed(folder, "c.ckpt", preexec_fn=limited)
-        assert done.returncode == 0 and "checkpoint could not be kept" in done.stderr, done
+        assert done.returncode == 0 and "checkpoint could not be written" in done.stderr, done
         assert not [p for p in folder.iterdir() if p.suffix == ".tmp"], "of the checkpoint"
         again = checkpointed(folder, "c.ckpt")
         assert again.returncode == 0 and "resumed after" in again.stderr, again
@@ -191,7 +191,7 @@ def no_room():
                     while full.write(bytes(4096)):
                         pass
                 done = checkpointed(folder, small / "c.ckpt")
-                assert done.returncode == 0 and "checkpoint could not be kept" in done.stderr, done
+                assert done.returncode == 0 and "checkpoint could not be written" in done.stderr, done
                 assert [path.name for path in small.iterdir()] == ["full"]
                 cases.append("checkpoint")
                 subprocess.run(["mount", "-o", "remount,ro", small], check=True)

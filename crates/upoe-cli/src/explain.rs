@@ -53,7 +53,7 @@ impl Explain {
         let rows = Rows::new(&table.data, table.names.len()).map_err(failed)?;
         let (path, json) = (self.output.as_deref(), self.common.json);
         let mut out = Output::create(path, json, &table.kept, &names, &progress)?;
-        progress.in_blocks("explaining", table.rows, (64, names.len()), |part| {
+        progress.in_blocks("explaining", table.rows, (16, names.len()), |part| {
             let numbers: Vec<Vec<f64>> = part
                 .clone()
                 .into_par_iter()

@@ -63,17 +63,18 @@ impl<'a> Pace<'a> {
 }
 
 impl Progress {
-    /// Works on rows, some at a time: `least` or twice, four times … as many, so that each part
-    /// takes a fraction of a second and not more than about a million numbers, of which a row
-    /// has `width`.
+    /// Works on rows, some at a time: `unit` rows for each thread, or twice, four times … as many,
+    /// so that each part takes a fraction of a second and about a million numbers at most, of
+    /// which a row has `width`.
     pub fn in_blocks(
         &self,
         what: &'static str,
         rows: usize,
-        (least, width): (usize, usize),
+        (unit, width): (usize, usize),
         mut work: impl FnMut(Range<usize>) -> Result<(), Failure>,
     ) -> Result<(), Failure> {
         const MOST: usize = 1 << 20;
+        let least = unit * rayon::current_num_threads();
         let (mut pace, mut start, mut size) = (Pace::new(self, what), 0, least);
         pace.tell(what, 0, rows, "rows")?;
         while start < rows {

@@ -147,10 +147,10 @@ pub fn build_with<E: From<Error>>(
     }
     let projections = by_expert(&projections, model.experts().len());
     let (mut drawn, total) = (Vec::new(), drawn_rows(all.columns()));
-    for start in (0..total).step_by(4 * Model::SAMPLE_BLOCK) {
+    let block = Model::SAMPLE_BLOCK * rayon::current_num_threads();
+    for start in (0..total).step_by(block) {
         watch(Step { what: "drawing rows", done: start, total, unit: "rows" })?;
-        let end = (start + 4 * Model::SAMPLE_BLOCK).min(total);
-        drawn.extend(model.sample_range(start..end, input.seed));
+        drawn.extend(model.sample_range(start..(start + block).min(total), input.seed));
     }
     let drawn = upoe::Rows::new(&drawn, all.columns())?;
     let drawn_density = model.score(&drawn)?;

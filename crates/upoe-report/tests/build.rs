@@ -176,11 +176,10 @@ fn work_is_watched_and_can_be_ended() {
         Ok(())
     });
     let rows = |done| ("scoring", done, 220_000);
-    let drawn = |k: usize| ("drawing rows", 1024 * k, 9999);
     let expert = |done| ("counting projections", done, 2);
-    assert_eq!(steps[..2], [rows(0), rows(200_704)]);
-    assert_eq!(steps[2..12], [0, 1, 2, 3, 4, 5, 6, 7, 8, 9].map(drawn));
-    assert_eq!(steps[12..], [expert(0), expert(1)]);
+    let (drawn, others): (Vec<_>, Vec<_>) = steps.into_iter().partition(|s| s.0 == "drawing rows");
+    assert_eq!(others, [rows(0), rows(200_704), expert(0), expert(1)]);
+    assert!(drawn[0].1 == 0 && drawn.iter().all(|s| s.1 % 256 == 0 && s.2 == 9999), "{drawn:?}");
     // the same page as without a watch
     let plain = build(&input).unwrap();
     assert_eq!(html(&watched.unwrap()), html(&plain));
