@@ -105,7 +105,7 @@ fn page(table: &Table, settings: &Settings) -> Result<String, Box<dyn Error>> {
     })?;
     println!("{}: {} experts in {seconds:.1} s", table.title, page.experts.len());
     for expert in &page.experts {
-        println!("  Q = {:.5}  {:10} {}", expert.q, expert.kind, expert.words);
+        println!("  gain {:.5}  {:10} {}", -expert.q, expert.kind, expert.words);
     }
     Ok(html(&page))
 }

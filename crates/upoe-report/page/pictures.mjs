@@ -1,4 +1,4 @@
-// Remakes docs/images from the Crabs page: `npm run pictures` after `npm test`, which makes it.
+// Remakes docs/images from the Crabs page. Run `npm test` first: it makes that page.
 import { chromium } from "@playwright/test";
 import { mkdirSync } from "node:fs";
 import { fileURLToPath } from "node:url";
@@ -10,7 +10,7 @@ mkdirSync(images, { recursive: true });
 
 const browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium", args: ["--no-sandbox", "--disable-gpu"] });
 
-/** The page from the top of one element to the bottom of another. */
+/** Saves the part of the page from the top of one element to the bottom of another. */
 async function shoot(name, scheme, prepare) {
   const context = await browser.newContext({ viewport: { width: 1180, height: 4600 }, colorScheme: scheme, reducedMotion: "reduce" });
   const tab = await context.newPage();

@@ -1,4 +1,4 @@
-//! One self-contained HTML file from a [`Page`].
+//! Writes a [`Page`] as one self-contained HTML file.
 
 use crate::Page;
 
@@ -6,16 +6,15 @@ use crate::Page;
 const SCRIPT: &str = include_str!("../assets/page.js");
 /// Its style sheet.
 const STYLE: &str = include_str!("../assets/page.css");
-/// Content-Security-Policy sources of the two, `'sha256-…'`, a line each.
+/// Their Content-Security-Policy sources, `'sha256-…'`, one per line.
 const HASHES: &str = include_str!("../assets/hashes.txt");
 
-/// Writes the page as one HTML file that needs nothing else: no network, no other
-/// file.
+/// Writes the page as one HTML file that needs no network and no other file.
 ///
-/// The data are a block of JSON that no browser executes, with `<`, `>`, `&` and
-/// the two line separators of JavaScript escaped, so that no text in them can end
-/// the block. A Content-Security-Policy forbids every connection and every script
-/// and style but the built ones.
+/// The data are a block of JSON that browsers do not execute. In it, `<`, `>`, `&` and
+/// JavaScript's two line separators are escaped, so that no text can end the block. A
+/// Content-Security-Policy forbids all connections, and all scripts and styles except the
+/// built ones.
 pub fn html(page: &Page) -> String {
     let json = json_for_script(page);
     let title = text(&page.title);
@@ -39,7 +38,7 @@ pub fn html(page: &Page) -> String {
 <style>{STYLE}</style>
 </head>
 <body>
-<div id="app"><noscript><h1>{title}</h1><p>{headline}</p><p>The pictures need JavaScript. It is all in this file and uses no network.</p></noscript></div>
+<div id="app"><noscript><h1>{title}</h1><p>{headline}</p><p>The plots need JavaScript. The scripts are part of this file and use no network.</p></noscript></div>
 <script type="application/json" id="upoe-page">{json}</script>
 <script>{SCRIPT}</script>
 </body>
@@ -48,14 +47,14 @@ pub fn html(page: &Page) -> String {
     )
 }
 
-/// JSON that can stand between `<script>` and `</script>`.
+/// The page as JSON that is safe between `<script>` and `</script>`.
 fn json_for_script(page: &Page) -> String {
-    // Every map of a `Page` has string keys and no serialiser of it fails.
+    // This cannot fail: all maps in a `Page` have string keys, and its serialisers return no errors.
     let json = serde_json::to_string(page).unwrap_or_else(|_| "null".to_owned());
     let mut safe = String::with_capacity(json.len());
     for character in json.chars() {
         match character {
-            // These stand only inside strings, where \u escapes mean the same.
+            // These occur only inside strings, where \u escapes mean the same.
             '<' => safe.push_str("\\u003c"),
             '>' => safe.push_str("\\u003e"),
             '&' => safe.push_str("\\u0026"),
@@ -67,7 +66,7 @@ fn json_for_script(page: &Page) -> String {
     safe
 }
 
-/// Text that can stand in HTML text or a quoted attribute.
+/// Escapes text for HTML text and quoted attributes.
 fn text(raw: &str) -> String {
     let mut safe = String::with_capacity(raw.len());
     for character in raw.chars() {
@@ -154,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn the_bundle_can_stand_in_an_element() {
+    fn the_bundle_is_safe_inside_its_element() {
         assert!(!SCRIPT.to_lowercase().contains("</script"));
         assert!(!SCRIPT.contains("<!--"));
         assert!(!STYLE.to_lowercase().contains("</style"));

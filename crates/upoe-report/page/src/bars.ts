@@ -1,4 +1,4 @@
-// Horizontal bars from a common zero: loadings, and what moves an outlier's ln p.
+// Horizontal bars from a common zero: a filter, a pattern, or the changes in an outlier's ln p.
 
 import { s } from "./dom";
 import { extent, linear, signed } from "./number";
@@ -7,14 +7,14 @@ import { fit, Picture } from "./picture";
 export interface Bar {
   label: string;
   value: number;
-  /** Stands after the value, in a quieter voice. */
+  /** Shown after the value in the tooltip. */
   note?: string;
 }
 
 export interface BarsOptions {
   title: string;
   of?: string;
-  /** What the bars are, which sets their colours. */
+  /** What the bars show. It sets their colours. */
   class: "weights-chart" | "moves";
   note?: string;
   bars: () => Bar[];
@@ -26,7 +26,7 @@ export interface BarsOptions {
 
 const ROW = 22;
 
-/** The bars with the largest sizes, then one for all the others. */
+/** The bars with the largest absolute values, then one bar for the sum of all others. */
 export function largest(bars: Bar[], most: number): Bar[] {
   const sorted = [...bars].sort((a, b) => Math.abs(b.value) - Math.abs(a.value));
   if (sorted.length <= most + 1) return sorted;

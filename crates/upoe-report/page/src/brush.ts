@@ -1,4 +1,4 @@
-// Brushing and the keyboard in a cloud of rows.
+// Selecting rows in a cloud with the pointer and the keyboard.
 
 import type { Cloud } from "./cloud";
 import { combineOf } from "./store";
@@ -96,7 +96,7 @@ function select(cloud: Cloud, trail: [number, number][], event: PointerEvent): v
   cloud.store.select((row) => inside(polygon, x[row], y[row]), combineOf(event));
 }
 
-/** Arrow keys walk from row to row, Enter selects, Escape clears. */
+/** Arrow keys move from row to row, Enter selects, Escape clears the selection. */
 function walk(cloud: Cloud, event: KeyboardEvent): boolean {
   const { store } = cloud;
   if (event.key === "Escape") {

@@ -12,20 +12,20 @@ import { type Layer, Points } from "./points";
 import type { Store } from "./store";
 import type { Tip } from "./tip";
 
-/** With more rows than this, every point is a plain disc. */
+/** With more rows than this, all points are discs. */
 const PLAIN = 3000;
 
 export type Tool = "rectangle" | "lasso" | "turn";
 
 export interface Placement {
-  /** Fills the pixel positions of rows (and of samples, where there are some). */
+  /** Fills in the pixel positions of rows or of samples. Returns false if there are none. */
   place: (box: Box, x: Float32Array, y: Float32Array, samples: boolean) => boolean;
   /** Draws axes. */
   overlay: (svg: SVGSVGElement, box: Box) => void;
-  /** Hair lines below the points. */
+  /** Grid lines below the points. */
   grid?: () => { x: number[]; y: number[] };
   describe: () => string;
-  /** Drag with the turn tool, in pixels. */
+  /** Dragging with the turn tool, in pixels. */
   turn?: (dx: number, dy: number) => void;
   key?: (event: KeyboardEvent) => boolean;
 }
@@ -93,7 +93,7 @@ export class Cloud {
     this.paint();
   }
 
-  /** Draws the points alone: what a frame of the tour does. */
+  /** Draws only the points, as each frame of the tour does. */
   paint(): void {
     const { width, height } = this.picture;
     if (!width) return;

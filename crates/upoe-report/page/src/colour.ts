@@ -40,7 +40,7 @@ export function diverging(t: number): Rgb {
 export const SHAPES = ["disc", "square", "triangle", "diamond", "plus", "down", "cross", "disc"] as const;
 export type Shape = (typeof SHAPES)[number] | "ring";
 
-/** How rows are coloured: a palette index a row, and what the palette means. */
+/** How rows are coloured: one palette index per row, and the meaning of the palette. */
 export interface Colouring {
   label: string;
   index: Uint8Array;
@@ -60,7 +60,7 @@ export function colouring(data: Data, id: string): Colouring {
     const codes = grouping.codes();
     const counts = new Map<number, number>();
     for (let i = 0; i < index.length; i++) counts.set(codes[i], (counts.get(codes[i]) ?? 0) + 1);
-    // Seven groups and the others; the largest first where some must go.
+    // More than eight groups: the seven largest get a colour each, the others share one.
     const many = counts.size > 8;
     let kept = [...counts.keys()].sort((a, b) => a - b);
     if (many) kept = kept.sort((a, b) => counts.get(b)! - counts.get(a)!).slice(0, 7);

@@ -1,4 +1,4 @@
-// The page's rows as typed arrays, decoded when first asked for.
+// The page's rows as typed arrays, decoded on first use.
 
 import { decimals, withDecimals } from "./number";
 import type { Codes, Floats, Page } from "./schema";
@@ -34,18 +34,18 @@ function numbers(decode: () => Float32Array): Pick<Quantity, "values" | "text"> 
   return { values, text: (value) => text()(value) };
 }
 
-/** A quantity with one number a row: a projection, ln p or a numeric column. */
+/** A quantity with one number per row: a projection, ln p or a numeric column. */
 export interface Quantity {
   id: string;
   label: string;
   values: () => Float32Array;
   /** A value with the decimals that suit the quantity. */
   text: (value: number) => string;
-  /** The same of the rows drawn from the model, where the page has it. */
+  /** The values of the rows drawn from the model; null if the page has none. */
   samples: (() => Float32Array) | null;
 }
 
-/** A quantity with one of few labels a row. */
+/** A quantity with one label per row. */
 export interface Grouping {
   id: string;
   label: string;
@@ -110,7 +110,7 @@ export class Data {
     if (together) this.clusters.unshift(together);
   }
 
-  /** The groups of the first mixture experts together, when there are at most eight. */
+  /** The combined groups of the first mixture experts, if there are at most eight combinations. */
   private crossed(rows: Page["rows"]): Grouping | null {
     if (rows.clusters.length < 2) return null;
     let size = 1;
@@ -126,11 +126,11 @@ export class Data {
         code = Math.floor(code / cluster.groups);
         return group;
       });
-      return parts.join("·");
+      return parts.join(" & ");
     });
     return {
       id: "g",
-      label: `groups of experts ${used.map((cluster) => cluster.expert + 1).join(" × ")}`,
+      label: `groups of experts ${used.map((cluster) => cluster.expert + 1).join(" & ")}`,
       levels,
       codes: once(() => {
         const out = new Uint8Array(this.count);

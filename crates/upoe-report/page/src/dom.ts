@@ -1,4 +1,4 @@
-// Elements from code. Text always goes in as text nodes: nothing here parses HTML.
+// Creates elements. Text is always added as text nodes: nothing here parses HTML.
 
 type Attribute = string | number | boolean | null | undefined | ((event: never) => void);
 type Attributes = Record<string, Attribute>;
@@ -34,7 +34,7 @@ export function s<K extends keyof SVGElementTagNameMap>(
 }
 
 let serial = 0;
-/** An id no other element has. */
+/** A unique id. */
 export const fresh = (stem: string): string => `${stem}-${++serial}`;
 
 /** A labelled drop-down. */
@@ -57,7 +57,13 @@ export function choice(
   return h("div", { class: "field" }, h("label", { for: id }, label), select);
 }
 
-/** A row of buttons of which one is pressed. */
+/** Lets a field take the whole width of its controls. */
+export function wide(field: HTMLElement): HTMLElement {
+  field.classList.add("wide");
+  return field;
+}
+
+/** A row of buttons, one of which is pressed. */
 export function segments(
   label: string,
   options: { value: string; label: string; hint?: string }[],

@@ -1,4 +1,4 @@
-// Each expert: what it found, its histogram, its loadings and how well it fits.
+// Each expert: what it found, its histogram, its filter and pattern, and how well it fits.
 
 import { barChart, largest } from "./bars";
 import { type Data, floats } from "./data";
@@ -10,7 +10,7 @@ import { quantilePlot } from "./qq";
 import type { Expert } from "./schema";
 import type { Store } from "./store";
 
-/** Experts drawn at once; the others follow on request. */
+/** Experts drawn at first. A button shows the others. */
 const FIRST = 12;
 
 export function experts(data: Data, store: Store): HTMLElement {
@@ -36,7 +36,7 @@ function card(data: Data, store: Store, k: number): HTMLElement {
   const expert = data.page.experts[k];
   const quantity = data.projections[k];
   const facts: [string, string][] = [
-    ["gain", `${exact(expert.q === null ? null : -expert.q)} nats`],
+    ["gain", `${exact(expert.q === null ? null : -expert.q)} nats per row`],
     ...(expert.p_value === null ? [] : [["p-value", probability(expert.p_value)] as [string, string]]),
     ...(expert.negentropy === null ? [] : [["negentropy", `${exact(expert.negentropy)} nats`] as [string, string]]),
     ...expert.parameters.filter(({ group }) => group === null).map(({ name, value, note }) => [name, `${exact(value)}${note ? ` (${note})` : ""}`] as [string, string]),
@@ -49,7 +49,7 @@ function card(data: Data, store: Store, k: number): HTMLElement {
     h(
       "header",
       {},
-      h("h3", {}, `Expert ${k + 1}`, h("span", { class: "kind" }, expert.kind)),
+      h("h3", {}, `Expert ${k + 1}`, h("span", { class: "family" }, expert.kind)),
       h("p", { class: "words" }, expert.words.replace(/ %/g, "\u00a0%")),
       definitions,
       groups(expert.parameters, `Groups of expert ${k + 1}`),
@@ -67,7 +67,7 @@ function card(data: Data, store: Store, k: number): HTMLElement {
   );
 }
 
-/** The parameters of a mixture: a column a group. */
+/** The parameters of a mixture: one column per group. */
 function groups(parameters: Expert["parameters"], label: string): HTMLElement | null {
   const own = parameters.filter(({ group }) => group !== null);
   if (!own.length) return null;
@@ -94,35 +94,40 @@ function groups(parameters: Expert["parameters"], label: string): HTMLElement | 
   );
 }
 
-/** Loadings and pattern, as bars or as images. */
+/** The filter and the pattern, as bars or as images. */
 function weights(data: Data, store: Store, k: number): HTMLElement {
   const { experts: all, summary, image } = data.page;
   const expert = all[k];
-  const loadings = floats(expert.loadings);
+  const filter = floats(expert.loadings);
   const pattern = floats(expert.pattern);
-  let kind: "loadings" | "pattern" = image ? "pattern" : "loadings";
+  let view: "filter" | "pattern" = image ? "pattern" : "filter";
   let most = 10;
   const spread = summary.columns.map((column) => column.standard_deviation ?? 1);
   const bars = () => {
     const values = summary.columns.map((column, c) => ({
       label: column.name,
-      value: kind === "loadings" ? loadings[c] * spread[c] : spread[c] ? pattern[c] / spread[c] : 0,
+      value: view === "filter" ? filter[c] * spread[c] : spread[c] ? pattern[c] / spread[c] : 0,
     }));
     const sorted = values.sort((a, b) => Math.abs(b.value) - Math.abs(a.value));
     return most < sorted.length ? largest(sorted, most).slice(0, most) : sorted;
   };
   const of = `of expert ${k + 1}`;
   const picture = image
-    ? pixelPicture("Pixels", of, () => (kind === "loadings" ? loadings : pattern), image, true, store)
+    ? pixelPicture("Pixels", of, () => (view === "filter" ? filter : pattern), image, true, store)
     : barChart({ title: "Columns", of, class: "weights-chart", bars });
   const legend = h("p", { class: "fine" });
   const explain = (): void => {
     const z = data.projections[k].label;
-    if (image) legend.textContent = kind === "loadings" ? `What each pixel does to ${z}: orange raises it, blue lowers it.` : `How each pixel moves with ${z}: orange rises, blue falls.`;
-    else legend.textContent =
-      kind === "loadings"
-        ? `What a change of one standard deviation in the column does to ${data.projections[k].label}.`
-        : `How far the column moves, in standard deviations, when ${data.projections[k].label} moves by one.`;
+    if (image)
+      legend.textContent =
+        view === "filter"
+          ? `How each pixel changes ${z}: orange raises it, blue lowers it.`
+          : `How each pixel changes when ${z} increases: orange pixels rise, blue pixels fall.`;
+    else
+      legend.textContent =
+        view === "filter"
+          ? `How much ${z} changes when the column increases by one standard deviation.`
+          : `How many standard deviations the column changes by when ${z} increases by one.`;
   };
   explain();
   const rest = summary.columns.length - most;
@@ -140,14 +145,14 @@ function weights(data: Data, store: Store, k: number): HTMLElement {
     picture.root,
     more,
     segments(
-      `Bars of expert ${k + 1}`,
+      `Columns of expert ${k + 1}, shown as`,
       [
-        { value: "loadings", label: "Loadings", hint: "what the column does to the projection" },
-        { value: "pattern", label: "Pattern", hint: "what the projection does to the column" },
+        { value: "filter", label: "Filter", hint: "how each column changes the projection" },
+        { value: "pattern", label: "Pattern", hint: "how each column changes with the projection" },
       ],
-      kind,
+      view,
       (value) => {
-        kind = value as typeof kind;
+        view = value as typeof view;
         explain();
         picture.redraw();
       },

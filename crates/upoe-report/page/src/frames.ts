@@ -1,4 +1,4 @@
-// Planes in a space of d dimensions, and the shortest way from one to another
+// Planes in d dimensions, and the shortest path from one to another
 // (the geodesic of Buja, Cook, Asimov and Hurley, 2005).
 
 export type Vector = Float64Array;
@@ -21,7 +21,7 @@ function outside(v: Vector, ...basis: Vector[]): Vector | null {
   return unit(rest);
 }
 
-/** A small seeded generator (mulberry32): the tour is the same each time. */
+/** A small seeded random generator (mulberry32), so that the tour is the same each time. */
 export function generator(seed: number): () => number {
   return () => {
     seed = (seed + 0x6d2b79f5) | 0;
@@ -47,13 +47,13 @@ export function randomFrame(d: number, random: () => number): Frame {
   }
 }
 
-/** Turns within the plane. */
+/** Rotates the two vectors within their plane. */
 export function spin([a, b]: Frame, angle: number): Frame {
   const [c, s] = [Math.cos(angle), Math.sin(angle)];
   return [combine(a, c, b, s), combine(b, c, a, -s)];
 }
 
-/** Turns the plane about one of its vectors towards a third direction, as a trackball does. */
+/** Rotates the plane towards a third direction, as a trackball does. */
 export function roll([a, b]: Frame, depth: Vector, yaw: number, pitch: number): { frame: Frame; depth: Vector } {
   const a1 = combine(a, Math.cos(yaw), depth, -Math.sin(yaw));
   const d1 = combine(depth, Math.cos(yaw), a, Math.sin(yaw));
@@ -74,13 +74,13 @@ export function depthOf([a, b]: Frame, random: () => number): Vector | null {
 }
 
 export interface Way {
-  /** The larger principal angle: how far it is. */
+  /** The larger principal angle. */
   length: number;
-  /** The plane a part t of the way along, 0 ≤ t ≤ 1. */
+  /** The plane at the fraction t of the path, 0 ≤ t ≤ 1. */
   at: (t: number) => Frame;
 }
 
-/** The shortest way between two planes, without turning within them. */
+/** The shortest path between two planes, without rotation within them. */
 export function way(from: Frame, to: Frame): Way {
   // Singular values of the 2×2 matrix of inner products are cosines of the
   // principal angles; its singular vectors pair up directions of the planes.

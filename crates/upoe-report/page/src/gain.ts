@@ -1,7 +1,7 @@
-// Likelihood against the number of experts.
+// Mean ln p against the number of experts.
 
 import { h, s } from "./dom";
-import { extent, linear, show, signed } from "./number";
+import { extent, linear, plural, show, signed } from "./number";
 import { axisY, line, Picture, publish } from "./picture";
 import type { Page, Real } from "./schema";
 
@@ -14,6 +14,7 @@ export function gain(page: Page): HTMLElement {
   ].filter((entry): entry is { label: string; class: string; values: Real[] } => entry.values !== null);
   const counts = path.train.map((_, j) => j);
   const last = counts.length - 1;
+  const label = "mean ln p per sphered row, in nats";
 
   const draw = (picture: Picture): void => {
     const { svg, width, height } = picture;
@@ -24,8 +25,8 @@ export function gain(page: Page): HTMLElement {
     const x = linear([0, Math.max(1, last)], [box.left + 14, box.right - 14]);
     const y = linear([low - pad, high + pad], [box.bottom, box.top]);
     publish(svg, box, x, y);
-    axisY(svg, box, y, wide ? "mean ln p of a row, nats, sphered columns" : "");
-    if (!wide) svg.append(s("text", { class: "label", x: 14, y: 14 }, "mean ln p of a row, nats, sphered columns"));
+    axisY(svg, box, y, wide ? label : "");
+    if (!wide) svg.append(s("text", { class: "label", x: 14, y: 14 }, label));
     let legend = 14;
     const group = s("g", { class: "axis" }, s("line", { x1: box.left, x2: box.right, y1: box.bottom + 0.5, y2: box.bottom + 0.5, class: "rule" }));
     const every = Math.max(1, Math.ceil(counts.length / Math.max(2, (box.right - box.left) / 34)));
@@ -39,14 +40,14 @@ export function gain(page: Page): HTMLElement {
       s("line", { class: "optimum", x1: at, x2: at, y1: box.top - 4, y2: box.bottom }),
       s("text", { class: "optimum-label", x: at + (side === "end" ? -7 : 7), y: box.bottom - 8, "text-anchor": side }, `optimum: ${path.optimum}`),
     );
-    // Labels at the ends of lines, pushed apart where they would meet.
+    // Labels at the ends of lines, moved apart so that they do not overlap.
     const ends = lines.map((entry) => ({ entry, y: y(entry.values[last] ?? NaN) })).sort((a, b) => a.y - b.y);
     ends.forEach((end, k) => (end.y = Math.max(end.y, k ? ends[k - 1].y + 16 : -Infinity)));
     ends.forEach(({ entry, y: labelY }) => {
       svg.append(s("path", { class: `path ${entry.class}`, d: line(counts, entry.values.map((value) => value ?? NaN), x, y) }));
       entry.values.forEach((value, j) => {
         if (value === null) return;
-        const name = `${j} experts, ${entry.label}: ${show(value, 6)}`;
+        const name = `${plural(j, "expert")}, ${entry.label}: ${show(value, 6)}`;
         const mark = s("circle", { class: `dot ${entry.class}${j === path.optimum ? " best" : ""}`, cx: x(j), cy: y(value), r: counts.length > 30 ? 2.5 : 4 }, s("title", {}, name));
         svg.append(mark);
       });
@@ -58,9 +59,8 @@ export function gain(page: Page): HTMLElement {
     });
     const first = path.train[0] ?? 0;
     picture.describe(
-      `From ${show(first, 5)} with no expert (the Gaussian) ` +
-        counts.slice(1).map((j) => `to ${show(path.train[j], 5)} with ${j}`).join(", ") +
-        `. The optimum has ${path.optimum}.`,
+      [`Mean ln p per training row: ${show(first, 5)} without experts (the Gaussian)`, ...counts.slice(1).map((j) => `${show(path.train[j], 5)} with ${j}`)].join(", ") +
+        `. Optimum: ${plural(path.optimum, "expert")}.`,
     );
   };
   const picture = new Picture({ title: "Gain curve", class: "gain", height: (width) => Math.min(380, Math.max(260, width * 0.42)), draw });
@@ -81,14 +81,14 @@ export function gain(page: Page): HTMLElement {
     h(
       "details",
       { class: "numbers" },
-      h("summary", {}, "The numbers"),
+      h("summary", {}, "Numbers"),
       h(
         "div",
         { class: "scroll", tabindex: 0, role: "region", "aria-label": "Gain curve as numbers" },
         h(
           "table",
           {},
-          h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "experts"), ...lines.map((entry) => h("th", { scope: "col" }, entry.label)), h("th", { scope: "col" }, "step"))),
+          h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "experts"), ...lines.map((entry) => h("th", { scope: "col" }, entry.label)), h("th", { scope: "col" }, "gain"))),
           h("tbody", {}, ...rows),
         ),
       ),

@@ -20,7 +20,7 @@ export interface HistogramOptions {
   height?: number;
 }
 
-/** Index of the bin a value falls in, −1 for NaN; the bins at the ends take what lies beyond. */
+/** Index of a value's bin, −1 for NaN. The first and last bins include values beyond them. */
 function binOf({ from, width, counts }: Histogram, value: number): number {
   const bin = clamp(Math.floor((value - from) / width), 0, counts.length - 1);
   return Number.isNaN(bin) ? -1 : bin;
@@ -52,7 +52,7 @@ export function histogram(options: HistogramOptions, store: Store): Picture {
   const brush = s("rect", { class: "brush", visibility: "hidden" });
 
   const needle = s("line", { class: "hover", visibility: "hidden" });
-  /** Shows where the row under the pointer lies. */
+  /** Marks the row under the pointer. */
   const follow = (): void => {
     const at = store.hover < 0 ? NaN : x(clamp(quantity.values()[store.hover], ...domain));
     needle.setAttribute("visibility", Number.isFinite(at) ? "visible" : "hidden");
@@ -74,7 +74,7 @@ export function histogram(options: HistogramOptions, store: Store): Picture {
     axisX(svg, box, x, options.axis);
     const beyond = bins.below + bins.above;
     if (beyond && store.show === "data")
-      svg.append(s("text", { class: "beyond", x: box.left, y: box.bottom + 32 }, `${whole(beyond)} beyond, at the ends`));
+      svg.append(s("text", { class: "beyond", x: box.left, y: box.bottom + 32 }, `${whole(beyond)} beyond the ends`));
 
     const selected = store.selected ? count(bins, quantity.values(), store.mask) : null;
     const bars = s("g", { class: selected ? "bars faded" : "bars" });
@@ -85,7 +85,7 @@ export function histogram(options: HistogramOptions, store: Store): Picture {
         const wide = Math.max(0.5, x(edge(bin + 1)) - left - (bins.counts.length > 40 ? 0.5 : 1));
         if (value) bars.append(s("rect", { x: left.toFixed(1), y: y(value).toFixed(1), width: wide.toFixed(1), height: (box.bottom - y(value)).toFixed(1) }));
         if (selected?.[bin]) {
-          // The share of the bin's shown rows: right also where rows were sampled.
+          // The share of the bin's shown rows, so that it is right even if only a sample is shown.
           const part = value * (selected[bin] / shown[bin]);
           bright.append(
             s("rect", {
@@ -117,8 +117,8 @@ export function histogram(options: HistogramOptions, store: Store): Picture {
     picture.describe(
       `Histogram of ${whole(total)} rows from ${show(bins.from)} to ${show(end)}, highest near ${show(edge(highest + 0.5))}.` +
         (selected ? ` ${whole(selected.reduce((sum, value) => sum + value, 0))} selected rows are highlighted.` : "") +
-        (beyond ? ` The bars at the ends count ${plural(beyond, "row")} beyond them.` : "") +
-        (outline ? " Rows drawn from the model are outlined." : ""),
+        (beyond ? ` The first and last bars include ${plural(beyond, "row")} beyond them.` : "") +
+        (outline ? " The outline shows rows drawn from the model." : ""),
     );
   };
 
@@ -127,7 +127,7 @@ export function histogram(options: HistogramOptions, store: Store): Picture {
     of: options.of,
     note: options.note,
     class: "histogram",
-    keys: "Arrow keys select a bar, Shift with arrow keys extends the selection, Escape clears it.",
+    keys: "Arrow keys select a bar. Shift and arrow keys extend the selection. Escape clears it.",
     height: (width) => options.height ?? Math.min(300, Math.max(200, width * 0.5)),
     draw,
   });
@@ -151,7 +151,7 @@ function interact(
   const range = (a: number, b: number, event: { shiftKey: boolean; altKey: boolean }): void => {
     const values = quantity.values();
     const [low, high] = a < b ? [a, b] : [b, a];
-    // Rows beyond the bins stand in the bars at the ends.
+    // The first and last bars include rows beyond the bins.
     const end = bins.from + bins.width * bins.counts.length;
     store.select((row) => {
       const value = clamp(values[row], bins.from, end);

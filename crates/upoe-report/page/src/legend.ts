@@ -1,4 +1,4 @@
-// What the colours of a cloud mean, above its points.
+// The legend of a cloud, drawn above its points.
 
 import { type Colouring, css } from "./colour";
 import { s } from "./dom";

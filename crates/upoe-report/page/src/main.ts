@@ -1,4 +1,4 @@
-// Puts the page together from its one block of numbers.
+// Builds the page from its block of JSON.
 
 import "./page.css";
 import { Data } from "./data";
@@ -26,7 +26,7 @@ function section(id: string, title: string, lead: string, ...content: (Node | nu
   );
 }
 
-/** The groups that the scatter plot's first two axes show, or else ln p. */
+/** The groups along the scatter plot's first two axes if there are any, otherwise ln p. */
 function startingColour(page: Page, data: Data): string {
   return page.rows.clusters.some(({ expert }) => expert < 2) ? data.clusters[0].id : "lnp";
 }
@@ -44,31 +44,31 @@ function start(page: Page): void {
     section("summary", "Summary", "", summary(page)),
     section(
       "gain",
-      "How much each expert gains",
+      "Gain of each expert",
       gaussian
-        ? "The curve has one point: no direction tells these rows from a Gaussian, so the model is the Gaussian."
-        : "The model is Gaussian except along a few directions. Each of them, with its expert, makes the rows more probable; the curve climbs while directions tell the data from a Gaussian.",
+        ? "The model has no experts, so it is the Gaussian and the curve has one point."
+        : "The model is Gaussian except along a few directions. Along each of them, an expert replaces the Gaussian with a density that fits the rows better. Its gain is the increase in the mean ln p of the training rows.",
       gain(page),
     ),
     section(
       "experts",
       gaussian ? "No experts" : page.experts.length === 1 ? "The expert" : "The experts",
       gaussian
-        ? "The data look Gaussian: along no direction do they differ from a Gaussian by more than chance. What follows shows the columns themselves."
-        : "Bars count the rows along the direction; the solid line is the fitted density, the dashed one the Gaussian it replaces, thin ones the groups of a mixture. Drag over the bars to select rows.",
+        ? "The data look Gaussian: no direction differs from a Gaussian by more than chance. The plots below show the columns."
+        : "The histogram shows the rows projected on the expert's direction. The solid line is the fitted density, the dashed line is the Gaussian it replaces, and thin lines are the groups of a mixture. Drag over the bars to select rows. Under “Fit”, points on the diagonal mean a perfect fit; about 95 % lie in the band if the model is right.",
       gaussian ? null : experts(data, store),
     ),
     section(
       "scatter",
       "Scatter",
-      `Any two projections or columns.${sampled ? ` ${whole(data.count)} of ${whole(page.rows.total)} rows are shown, drawn at random; outliers are all here.` : ""}`,
+      `Plot any two projections or columns.${sampled ? ` ${whole(data.count)} of ${whole(page.rows.total)} rows are shown: a random sample that includes all listed outliers.` : ""}`,
       scatter(data, store, tip),
     ),
-    section("tour", "Tour", "A smooth walk through planes of many dimensions: structure that no pair of axes shows turns into view.", tour(data, store, tip)),
+    section("tour", "Tour", "The tour rotates the data smoothly through two-dimensional views. It can show structure that no pair of axes shows.", tour(data, store, tip)),
     section(
       "outliers",
       "Outliers",
-      `The least probable rows. Bars say how each expert and each column moves ln p away from its value at the data's mean; they add up exactly.${gaussian ? "" : " Press an expert to see its own split over the columns."}`,
+      `The least probable rows. The bars show how much each expert and each column changes ln p, compared with a row at the mean of the data. The changes add up exactly.${gaussian ? "" : " Press an expert to split its change by column."}`,
       outliers(data, store),
     ),
     section("rows", "Selected rows", "", rows),
@@ -99,15 +99,15 @@ function start(page: Page): void {
   document.getElementById("app")!.replaceChildren(
     h("a", { class: "skip", href: "#summary" }, "Skip to the summary"),
     h("div", { class: "top" }, h("nav", { "aria-label": "Sections" }, ...links), samples, toggle),
-    h("header", { class: "title" }, h("p", { class: "kicker" }, "Projection pursuit density"), h("h1", {}, page.title), h("p", { class: "headline" }, page.summary.headline.replace(/ %/g, "\u00a0%"))),
+    h("header", { class: "title" }, h("p", { class: "kicker" }, "Projection pursuit density estimate"), h("h1", {}, page.title), h("p", { class: "headline" }, page.summary.headline.replace(/ %/g, "\u00a0%"))),
     h("main", {}, ...sections),
-    h("footer", {}, h("p", {}, `Made by upoe ${page.summary.version}. This file is complete: it needs no network and sends nothing anywhere.`)),
+    h("footer", {}, h("p", {}, `Made by upoe ${page.summary.version}. This file is self-contained: it needs no network and sends no data.`)),
     bar,
   );
   follow(links);
 }
 
-/** Marks the link of the section on screen. */
+/** Highlights the link of the section on screen. */
 function follow(links: HTMLAnchorElement[]): void {
   const observer = new IntersectionObserver(
     (entries) => {

@@ -1,4 +1,4 @@
-// Numbers as people read them, and the ticks of an axis.
+// Formats numbers for people, and places the ticks of an axis.
 
 /** A number to `digits` significant digits with a true minus sign. */
 export function show(value: number | null | undefined, digits = 4): string {
@@ -12,14 +12,14 @@ export function show(value: number | null | undefined, digits = 4): string {
   return text.replace("-", "−").replace("-", "−");
 }
 
-/** A number to exactly `digits` significant digits, zeros and all. */
+/** A number to exactly `digits` significant digits, including trailing zeros. */
 export function exact(value: number | null, digits = 3): string {
   const size = Math.abs(value ?? NaN);
   if (value === null || !(size >= 1e-3 && size < 10 ** digits)) return show(value, digits);
   return value.toPrecision(digits).replace("-", "−");
 }
 
-/** Decimals that show about four digits of values like these; none for whole numbers. */
+/** How many decimals show about four digits of these values; 0 if all are whole numbers. */
 export function decimals(values: ArrayLike<number>): number {
   const [low, high] = extent(values);
   let all = true;
@@ -33,7 +33,7 @@ export function withDecimals(value: number, digits: number): string {
   return value.toFixed(digits).replace("-", "−");
 }
 
-/** A number with a fixed number of decimals and always a sign. */
+/** A number with a sign and a fixed number of decimals. */
 export function signed(value: number | null, decimals = 3): string {
   if (value === null || !Number.isFinite(value)) return show(value);
   const size = Math.abs(value).toFixed(decimals);
@@ -46,7 +46,7 @@ export const whole = (value: number): string =>
 
 export const plural = (n: number, noun: string): string => `${whole(n)} ${noun}${n === 1 ? "" : "s"}`;
 
-/** A probability: a percentage, or an upper bound when it is tiny. */
+/** A probability to two digits, or an upper bound if it is tiny. */
 export function probability(value: number | null): string {
   if (value === null) return "–";
   return value < 0.0001 ? "< 0.0001" : show(value, 2);
@@ -67,10 +67,10 @@ export function linear(domain: [number, number], range: [number, number]): Scale
   return scale;
 }
 
-/** How many ticks a length has room for. */
+/** How many ticks fit in a length. */
 export const tickCount = (length: number, each: number): number => Math.max(3, Math.round(length / each));
 
-/** About `count` round values within the domain, three at least, with their labels. */
+/** About `count` round values within the domain, but at least three, with their labels. */
 export function ticks([a, b]: [number, number], count: number): { value: number; label: string }[] {
   const span = b - a;
   if (!(span > 0) || !Number.isFinite(span)) return [];
@@ -111,13 +111,13 @@ export function quantiles(values: ArrayLike<number>, at: number[]): number[] {
   return at.map((p) => sorted[Math.round(p * (sorted.length - 1))]);
 }
 
-/** From where to where a picture goes: all values, but none more than 7.5 quartile ranges (ten
- * deviations of a Gaussian) from the median, or a few far out would squeeze the others. */
+/** The range of a plot: all values up to 7.5 interquartile ranges (ten standard deviations of a
+ * Gaussian) from the median. Otherwise a few values far out would squeeze the others. */
 export function reach(values: ArrayLike<number>): [number, number] {
   const [least, first, middle, third, most] = quantiles(values, [0, 0.25, 0.5, 0.75, 1]);
   const far = third > first ? 7.5 * (third - first) : Infinity;
   return [Math.max(least, middle - far), Math.min(most, middle + far)];
 }
 
-/** A value moved into an interval; NaN stays. */
+/** A value moved into an interval. NaN stays NaN. */
 export const clamp = (value: number, low: number, high: number): number => (value < low ? low : value > high ? high : value);

@@ -21,7 +21,7 @@ export function outliers(data: Data, store: Store): HTMLElement {
     histogram(
       {
         title: "ln p of every row",
-        note: list.length ? "triangles mark the rows below" : undefined,
+        note: list.length ? "triangles mark the rows listed below" : undefined,
         quantity: data.logDensity,
         bins: binned(values, Math.min(60, Math.max(12, Math.round(Math.sqrt(values.length) * 2))), low, high),
         axis: "ln p, nats",
@@ -36,7 +36,7 @@ export function outliers(data: Data, store: Store): HTMLElement {
   );
 }
 
-/** How rare, given that `drawn` rows from the model were asked. */
+/** How rare a row is, compared with `drawn` rows drawn from the model. */
 function rarity(tail: Real, drawn: number): string {
   if (tail === null) return "";
   if (tail * (drawn + 1) < 1.5) return `none of ${whole(drawn)} rows drawn from the model is less probable`;
@@ -74,7 +74,7 @@ function card(data: Data, store: Store, outlier: Outlier): HTMLElement {
   const focus = h("p", { class: "fine" });
   const explain = (): void => {
     focus.hidden = part < 0;
-    focus.textContent = part < 0 ? "" : `The columns now show ${shown[part].label} alone; press it again for the whole.`;
+    focus.textContent = part < 0 ? "" : `By column: only ${shown[part].label}. Press it again to show the total.`;
   };
   explain();
   const byExpert = barChart({
@@ -103,7 +103,7 @@ function card(data: Data, store: Store, outlier: Outlier): HTMLElement {
       button,
       h("p", { class: "words" }, ...data.texts.slice(0, 3).flatMap((text) => [h("span", { class: "chip" }, text.levels[text.codes()[row]] ?? "–"), " "])),
       h("p", {}, h("strong", {}, `ln p = ${show(outlier.log_density, 4)}`), outlier.tail === null || outlier.log_density === -Infinity ? "" : `, ${rarity(outlier.tail, data.page.samples?.drawn ?? 0)}`),
-      h("p", { class: "fine" }, outlier.note ?? `${show(outlier.baseline, 4)} at the data's mean, ${signed(sum(parts), 2)} from there`),
+      h("p", { class: "fine" }, outlier.note ?? `${show(outlier.baseline, 4)} at the data's mean; change ${signed(sum(parts), 2)}`),
     ),
     outlier.experts.length ? byExpert.root : null,
     outlier.experts.length && split.length ? focus : null,
@@ -120,7 +120,7 @@ function card(data: Data, store: Store, outlier: Outlier): HTMLElement {
   store.on(["selection"], () => {
     const on = store.mask[row] === 1;
     item.classList.toggle("selected", on);
-    button.textContent = on ? "Unselect" : "Select";
+    button.textContent = on ? "Deselect" : "Select";
     button.setAttribute("aria-pressed", String(on));
   });
   item.addEventListener("pointerenter", () => store.setHover(row));

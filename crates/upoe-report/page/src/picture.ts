@@ -6,16 +6,16 @@ import { savePng, saveSvg } from "./save";
 
 export interface Options {
   title: string;
-  /** Whose picture it is, for those who meet it out of its place: "of expert 1". */
+  /** Completes the title for screen readers and file names: "of expert 1". */
   of?: string;
-  /** Stands after the title for eyes, before the drawing for screen readers. */
+  /** Shown after the title. */
   note?: string;
   /** Height for a width, in CSS pixels. */
   height: (width: number) => number;
   draw: (picture: Picture) => void;
-  /** Points drawn below the lines and labels. */
+  /** Holds points, drawn below the lines and labels. */
   canvas?: HTMLCanvasElement;
-  /** Keyboard instructions: makes the drawing focusable. */
+  /** Keyboard instructions. They make the drawing focusable. */
   keys?: string;
   class?: string;
 }
@@ -66,7 +66,7 @@ export class Picture {
     }).observe(this.stage);
   }
 
-  /** What the picture shows, for those who do not see it. */
+  /** Describes the picture for screen readers. */
   describe(text: string): void {
     this.description.textContent = text;
   }
@@ -89,7 +89,7 @@ export interface Box {
   bottom: number;
 }
 
-/** Publishes how pixels and values correspond, for tests and other readers. */
+/** Publishes how pixels and values correspond, for tests. */
 export function publish(svg: SVGSVGElement, box: Box, x: Scale, y: Scale): void {
   svg.dataset.box = [box.left, box.right, box.top, box.bottom].join(" ");
   svg.dataset.x = x.domain.join(" ");
@@ -104,7 +104,7 @@ export function axisX(svg: SVGSVGElement, box: Box, x: Scale, label: string): vo
   group.append(s("line", { x1: box.left, x2: box.right, y1: box.bottom + 0.5, y2: box.bottom + 0.5, class: "rule" }));
   for (const tick of ticks(x.domain, count)) {
     const at = Math.round(x(tick.value)) + 0.5;
-    // A label at the picture's edge moves in to be whole.
+    // A label at the picture's edge moves inwards so that it is not clipped.
     const half = 3.5 * tick.label.length;
     const label = Math.min(width - half, Math.max(half, at));
     group.append(s("line", { x1: at, x2: at, y1: box.bottom, y2: box.bottom + 4, class: "rule" }));
@@ -127,7 +127,7 @@ export function axisY(svg: SVGSVGElement, box: Box, y: Scale, label: string, gri
   svg.append(group);
 }
 
-/** A line through points; gaps where they are not finite. */
+/** A line through points, with gaps where they are not finite. */
 export function line(xs: ArrayLike<number>, ys: ArrayLike<number>, x: Scale, y: Scale): string {
   let path = "";
   let pen = "M";

@@ -1,4 +1,4 @@
-// A direction, a pattern or a row drawn as an image.
+// A filter, a pattern or a row drawn as an image.
 
 import { css, diverging } from "./colour";
 import { h, s } from "./dom";
@@ -7,7 +7,7 @@ import type { Store } from "./store";
 
 export type Shape = { height: number; width: number };
 
-/** `sign`: values of both signs about zero; otherwise from least to most. */
+/** With `sign`, colours show values above and below zero; otherwise greys show smallest to largest. */
 export function pixelPicture(title: string, of: string, values: () => Float32Array, shape: Shape, sign: boolean, store: Store): Picture {
   const draw = (picture: Picture): void => {
     const { svg, width, height } = picture;
@@ -29,7 +29,7 @@ export function pixelPicture(title: string, of: string, values: () => Float32Arr
     }
     const wide = Math.min(width, (height * shape.width) / shape.height);
     svg.append(s("image", { href: canvas.toDataURL(), x: 0, y: 0, width: wide, height: (wide * shape.height) / shape.width, class: "pixels" }));
-    picture.describe(sign ? "Orange for values above zero, blue for values below." : "The row as an image.");
+    picture.describe(sign ? "Orange for values above zero, blue for values below zero." : "The row as an image.");
   };
   const picture = new Picture({
     title,

@@ -1,5 +1,5 @@
-// Many points, fast, without a GPU: each point is a small antialiased stamp
-// blended straight into the canvas's pixels. 50,000 take a few milliseconds.
+// Draws many points fast without a GPU: each point is a small antialiased stamp
+// blended directly into the canvas's pixels. 50,000 take a few milliseconds.
 
 import type { Rgb, Shape } from "./colour";
 import type { Box } from "./picture";
@@ -19,14 +19,14 @@ export interface Layer {
   alpha: number;
 }
 
-/** Where hair lines stand, and the box they cross. */
+/** Positions of the grid lines, and the box they cross. */
 export interface Grid {
   box: Box;
   x: number[];
   y: number[];
 }
 
-/** Sub-pixel positions a stamp is prepared for, in each direction. */
+/** Number of sub-pixel positions of a stamp along each axis. */
 const STEPS = 4;
 
 /** Signed distance from a shape of radius 1, negative inside. */
@@ -41,9 +41,9 @@ const DISTANCE: Record<Shape, (x: number, y: number) => number> = {
   cross: (x, y) => DISTANCE.plus((x + y) * 0.707, (x - y) * 0.707),
 };
 
-/** A shape at each sub-pixel position: its covered pixels alone. */
+/** The pixels that a shape covers, for each sub-pixel position. */
 interface Stamp {
-  /** Pixels it may reach from the one it stands on. */
+  /** How many pixels it extends from its centre. */
   reach: number;
   positions: { dx: Int8Array; dy: Int8Array; cover: Uint16Array }[];
 }
@@ -57,11 +57,11 @@ export class Points {
 
   constructor(canvas: HTMLCanvasElement) {
     this.canvas = canvas;
-    // Pixels are made here, not by a GPU: keep them where they are made.
+    // The CPU writes the pixels, so keep them in main memory.
     this.context = canvas.getContext("2d", { alpha: false, willReadFrequently: true })!;
   }
 
-  /** Draws hair lines (`grid`, in CSS pixels) and points over them. */
+  /** Draws grid lines (in CSS pixels), then points over them. */
   draw(width: number, height: number, layers: Layer[], background: Rgb, grid: Grid | null, hair: Rgb): void {
     const many = layers.reduce((sum, layer) => sum + (layer.rows ?? layer.x).length, 0) > 20_000;
     this.ratio = Math.min(window.devicePixelRatio || 1, many ? 1.5 : 3);
@@ -97,7 +97,7 @@ export class Points {
     const { x, y, rows, index, palette } = layer;
     const { width, height } = image;
     const ratio = this.ratio;
-    // Blends stay within 0…255: no clamping needed.
+    // Blended values stay within 0…255, so no clamping is needed.
     const pixels = new Uint8Array(image.data.buffer);
     const shapes = layer.shapes ?? [];
     const stamps = palette.map((_, at) => this.stamp(shapes[at] ?? "disc", layer.radius * ratio));
@@ -108,7 +108,7 @@ export class Points {
       const row = rows ? rows[at] : at;
       const px = x[row] * ratio;
       const py = y[row] * ratio;
-      // Also false for NaN: a missing cell has no place.
+      // Also false for NaN: a row with a missing cell is not drawn.
       if (!(px > -50 && py > -50 && px < width + 50 && py < height + 50)) continue;
       const colour = index ? index[row] : 0;
       const r = colours[3 * colour];

@@ -16,14 +16,14 @@ export function quantilePlot(expert: Expert, of: string): Picture {
   const draw = (picture: Picture): void => {
     const { svg, width, height } = picture;
     const box = { left: 34, right: width - 6, top: 30, bottom: height - 38 };
-    // One scale for both ways, set by the points: the band may run off at its ends.
+    // Both axes have the same scale, set by the points. The band may be cut off at its ends.
     const [a, b] = extent(model, data);
     const pad = (b - a) * 0.04;
     const x = linear([a - pad, b + pad], [box.left, box.right]);
     const y = linear([a - pad, b + pad], [box.bottom, box.top]);
     publish(svg, box, x, y);
-    axisY(svg, box, y, "data");
-    axisX(svg, box, x, "model");
+    axisY(svg, box, y, "data quantile");
+    axisX(svg, box, x, "model quantile");
     const clamp = (values: Float32Array): number[] => Array.from(values, (value) => Math.min(b + pad, Math.max(a - pad, value)));
     if (low.length) {
       const there = line(model, clamp(low), x, y);
@@ -38,7 +38,7 @@ export function quantilePlot(expert: Expert, of: string): Picture {
     }
     svg.append(s("path", { class: "dots", d: dots }));
     picture.describe(
-      `${model.length} quantiles of the data against the fitted density; on the diagonal where they agree.` +
+      `${model.length} quantiles of the data against quantiles of the fitted density. They agree on the diagonal.` +
         (low.length ? ` ${outside} lie outside the 95 % band.` : ""),
     );
   };

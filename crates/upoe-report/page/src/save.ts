@@ -1,4 +1,4 @@
-// A picture as a file of its own: SVG with its styles written out, or PNG of that.
+// Saves a picture as a file: SVG with its styles inlined, or PNG.
 
 import { h, s } from "./dom";
 
@@ -8,7 +8,7 @@ const STYLES = [
   "dominant-baseline", "image-rendering", "paint-order",
 ];
 
-/** A copy of the picture that needs no style sheet; a canvas below it becomes an image. */
+/** A copy of the picture that needs no style sheet. Its canvas becomes an image. */
 function standalone(svg: SVGSVGElement, canvas: HTMLCanvasElement | null): SVGSVGElement {
   const copy = svg.cloneNode(true) as SVGSVGElement;
   const originals = svg.querySelectorAll("*");

@@ -2,7 +2,7 @@
 
 import { Cloud, type Tool } from "./cloud";
 import type { Data, Quantity } from "./data";
-import { choice, h, s, segments } from "./dom";
+import { choice, h, s, segments, wide } from "./dom";
 import { clamp, linear, plural, reach, type Scale, tickCount, ticks } from "./number";
 import { axisX, axisY, publish } from "./picture";
 import type { Store } from "./store";
@@ -37,7 +37,7 @@ export function scatter(data: Data, store: Store, tip: Tip): HTMLElement {
     tip,
     {
       title: "Scatter plot",
-      keys: "Arrow keys walk from row to row, Enter selects or unselects the row, Escape clears the selection.",
+      keys: "Arrow keys move from row to row. Enter selects or deselects the row. Escape clears the selection.",
       height: (width) => Math.min(620, Math.max(340, width * 0.78)),
       margin: { left: 48, right: 10, top: 30, bottom: 42 },
       tool: "rectangle",
@@ -47,7 +47,7 @@ export function scatter(data: Data, store: Store, tip: Tip): HTMLElement {
         const a = samples ? across.samples?.() : across.values();
         const b = samples ? up.samples?.() : up.values();
         if (!a || !b || !x || !y) return false;
-        // What lies beyond the frame waits just within its edge, where a brush can reach it.
+        // Rows outside the frame are drawn at its edge, so that they can still be selected.
         const [left, right, top, bottom] = [box.left + 3, box.right - 3, box.top + 3, box.bottom - 3];
         for (let i = 0; i < px.length; i++) {
           px[i] = clamp(x(a[i]), left, right);
@@ -62,7 +62,7 @@ export function scatter(data: Data, store: Store, tip: Tip): HTMLElement {
         axisY(svg, box, y, up.label, false);
         axisX(svg, box, x, across.label);
         const out = beyond();
-        if (out) svg.append(s("text", { class: "beyond", x: box.left, y: box.bottom + 32 }, `${plural(out, "row")} beyond, at the edge`));
+        if (out) svg.append(s("text", { class: "beyond", x: box.left, y: box.bottom + 32 }, `${plural(out, "row")} outside, drawn at the edge`));
       },
       grid: () => {
         const [a, b] = [x.domain, y.domain];
@@ -87,17 +87,17 @@ export function scatter(data: Data, store: Store, tip: Tip): HTMLElement {
     h(
       "div",
       { class: "controls" },
-      choice("Across", axes, across.id, (id) => {
+      choice("Horizontal axis", axes, across.id, (id) => {
         across = find(id);
         cloud.picture.redraw();
       }),
-      choice("Up", axes, up.id, (id) => {
+      choice("Vertical axis", axes, up.id, (id) => {
         up = find(id);
         cloud.picture.redraw();
       }),
       colourChoice(data, store),
       segments(
-        "Select with a",
+        "Select with",
         [
           { value: "rectangle", label: "Rectangle" },
           { value: "lasso", label: "Lasso" },
@@ -105,13 +105,13 @@ export function scatter(data: Data, store: Store, tip: Tip): HTMLElement {
         "rectangle",
         (tool) => (cloud.tool = tool as Tool),
       ),
-      h("p", { class: "fine" }, "Drag to select, with Shift to add, with Alt to take away. A click selects one row, a click on nothing clears."),
+      h("p", { class: "fine" }, "Drag to select rows. Hold Shift to add rows, or Alt to remove them. Click a row to select it. Click an empty place to clear the selection."),
     ),
   );
 }
 
 function colourChoice(data: Data, store: Store): HTMLElement {
-  const field = choice(
+  return wide(choice(
     "Colour by",
     [
       { label: "Density", options: [{ value: "lnp", label: "ln p" }] },
@@ -121,7 +121,5 @@ function colourChoice(data: Data, store: Store): HTMLElement {
     ],
     store.colour,
     (id) => store.setColour(id),
-  );
-  field.classList.add("wide");
-  return field;
+  ));
 }

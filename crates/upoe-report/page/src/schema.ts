@@ -1,6 +1,6 @@
-// The JSON block, as `Page` in ../../src/page.rs writes it.
+// The JSON block, as `Page` in ../../src/page.rs writes it. Keys keep their older names.
 
-/** A number that Rust may have found not finite. */
+/** A number, or null if it is not known (NaN). */
 export type Real = number | null;
 /** Base64 of little-endian f32. */
 export type Floats = string;
@@ -52,15 +52,18 @@ export interface GainPath {
 }
 
 export interface Expert {
+  /** The family. */
   kind: string;
   words: string;
   parameters: { name: string; group: number | null; value: Real; note: string | null }[];
+  /** Minus the gain, in nats per row. */
   q: Real;
   p_value: Real;
   negentropy: Real;
   histogram: Histogram;
   curve: { from: number; to: number; fitted: Floats; gaussian: Floats; components: Floats[] };
   quantiles: { model: Floats; data: Floats; low: Floats; high: Floats };
+  /** The filter. */
   loadings: Floats;
   pattern: Floats;
 }
@@ -68,7 +71,7 @@ export interface Expert {
 export interface Histogram {
   from: number;
   width: number;
-  /** The bins at the ends hold what lies beyond them too. */
+  /** The first and last bins include rows beyond them. */
   counts: number[];
   below: number;
   above: number;
@@ -109,7 +112,7 @@ export interface Outlier {
   values: Floats;
 }
 
-/** Reads the JSON block. Infinities, which JSON lacks, stand there as texts. */
+/** Reads the JSON block. JSON has no infinities, so they are written as text. */
 export function parse(text: string): Page {
   const page = JSON.parse(text) as Page;
   const { summary, experts, outliers } = page;

@@ -1,22 +1,22 @@
-// The spaces a tour can walk through.
+// The spaces that can be toured.
 
 import type { Data } from "./data";
 import { quantiles, reach } from "./number";
 
-/** Columns beyond these make a plane of noise: the tour takes the first. */
+/** The most axes in a tour. With more, every plane looks like noise. */
 const MOST = 40;
 
 export interface Space {
   id: string;
   label: string;
   axes: { label: string; rows: Float32Array; samples: Float32Array | null }[];
-  /** Half the width of the picture, in the space's units. */
+  /** Half the width of the picture, in units of the space. */
   reach: number;
 }
 
 export function spaces(data: Data): Space[] {
   const size = (ends: number[]): number => Math.max(...ends.map(Math.abs));
-  // Most rows, and not farther than a picture of the axis alone would go.
+  // Covers most rows, but no more than a plot of this axis alone does.
   const extent = (rows: Float32Array): number => Math.min(size(quantiles(rows, [0.004, 0.996])), size(reach(rows)));
   const widest = (axes: Space["axes"]): number => 1.25 * Math.max(2, ...axes.map((axis) => extent(axis.rows)));
   const out: Space[] = [];
@@ -32,16 +32,16 @@ export function spaces(data: Data): Space[] {
       const column = data.columns.find((candidate) => candidate.id === id)!;
       return { label: column.label, rows: standard(column.values()), samples: column.samples && standard(column.samples()) };
     });
-    out.push({ id: "columns", label: "the columns, standardised", axes, reach: widest(axes) });
+    out.push({ id: "columns", label: "the standardised columns", axes, reach: widest(axes) });
   }
   return out;
 }
 
-/** What is to be said where the experts span no space of their own. */
+/** A remark if there are too few experts for a tour of their projections. */
 export function remark(experts: number, all: Space[]): string {
   const columns = all.some((space) => space.id === "columns");
   if (experts >= 3) return "";
-  if (experts === 2) return `Two experts span one plane, so the tour turns it${columns ? "; choose the columns to leave it" : ""}.`;
-  const why = experts ? "One expert spans a line" : "There is no expert";
-  return `${why}, so there is no experts' space to tour${columns ? ": this is a tour of the columns instead" : ""}.`;
+  if (experts === 2) return `Two experts span only one plane, so the tour rotates within it.${columns ? " Choose the columns to see other planes." : ""}`;
+  const why = experts ? "One expert gives only one projection" : "The model has no experts";
+  return `${why}, so ${columns ? "this is a tour of the columns" : "there is nothing to tour"}.`;
 }

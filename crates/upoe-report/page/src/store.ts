@@ -1,5 +1,5 @@
-// What the views share: the selected rows, the row under the pointer, what is
-// shown and in which colours. Changes are told once a frame.
+// State shared by the views: the selected rows, the row under the pointer, what is
+// shown and in which colours. Listeners are called at most once per frame.
 
 export type Change = "selection" | "hover" | "show" | "colour" | "theme";
 export type Show = "data" | "both" | "samples";
@@ -33,7 +33,7 @@ export class Store {
     this.pending.add(change);
   }
 
-  /** Tells pending changes now (before printing, say). */
+  /** Calls the listeners of pending changes now, for example before printing. */
   flush(): void {
     const called = new Set<() => void>();
     for (const change of this.pending) for (const listener of this.listeners.get(change) ?? []) called.add(listener);
@@ -74,6 +74,6 @@ export class Store {
   }
 }
 
-/** Shift adds to the selection, Alt takes away. */
+/** Shift adds to the selection, Alt removes from it. */
 export const combineOf = (event: { shiftKey: boolean; altKey: boolean }): Combine =>
   event.altKey ? "remove" : event.shiftKey ? "add" : "replace";

@@ -1,4 +1,4 @@
-// The first thing one reads: what was found, in a sentence and a few numbers.
+// The summary: a few numbers, the mean ln p and facts about the fit.
 
 import { h } from "./dom";
 import { show, signed, whole } from "./number";
@@ -23,8 +23,8 @@ export function summary(page: Page): HTMLElement {
       figure(whole(facts.columns.length), facts.columns.length === 1 ? "column" : "columns", facts.dims !== facts.columns.length ? `${facts.dims} dimensions kept` : ""),
       figure(String(experts.length), experts.length === 1 ? "expert" : "experts"),
       held === null
-        ? figure(signed(trained), "nats a row over the Gaussian", "training rows")
-        : figure(signed(held), "nats a row over the Gaussian", "held-out rows"),
+        ? figure(signed(trained), "nats per row gained over the Gaussian", "training rows")
+        : figure(signed(held), "nats per row gained over the Gaussian", "held-out rows"),
     ),
     facts.notices.length ? h("ul", { class: "notices", "aria-label": "Notices" }, ...facts.notices.map((notice) => h("li", {}, notice))) : null,
     h(
@@ -34,7 +34,7 @@ export function summary(page: Page): HTMLElement {
         "div",
         {},
         h("h3", {}, "How probable the rows are"),
-        h("p", { class: "fine" }, "Mean ln p of a row, in nats; more is better."),
+        h("p", { class: "fine" }, "Mean ln p per row, in nats. Higher is better. Sphered rows are centred and have unit covariance."),
         h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Likelihoods" }, likelihoods(facts.log_likelihood, facts.log_density)),
       ),
       h(
@@ -46,9 +46,9 @@ export function summary(page: Page): HTMLElement {
           { class: "facts" },
           ...[
             ["stopped because", facts.stop_reason],
-            ["took", facts.seconds === null ? "–" : `${show(facts.seconds, 3)} s`],
+            ["time", facts.seconds === null ? "–" : `${show(facts.seconds, 3)} s`],
             ...facts.settings.map(({ name, value }) => [name, value]),
-            ["upoe", facts.version],
+            ["upoe version", facts.version],
           ].map(([name, value]) => h("div", {}, h("dt", {}, name), h("dd", {}, value))),
         ),
       ),
@@ -59,7 +59,7 @@ export function summary(page: Page): HTMLElement {
 function likelihoods(sphered: Likelihood, own: Likelihood): HTMLElement {
   const line = (label: string, of: (likelihood: Likelihood) => string): HTMLElement =>
     h("tr", {}, h("th", { scope: "row" }, label), h("td", {}, ...cell(of(sphered))), h("td", {}, ...cell(of(own))));
-  // What follows a line break is said more quietly.
+  // Text after a line break is shown smaller.
   const cell = (text: string): (string | Node)[] => text.split("\n").map((part, at) => (at ? h("small", {}, ` ${part}`) : part));
   const lines = [
     line("model, training rows", (likelihood) => show(likelihood.train, 6)),
@@ -75,7 +75,7 @@ function likelihoods(sphered: Likelihood, own: Likelihood): HTMLElement {
   return h(
     "table",
     {},
-    h("thead", {}, h("tr", {}, h("td", {}), h("th", { scope: "col" }, "sphered columns"), h("th", { scope: "col" }, "own units"))),
+    h("thead", {}, h("tr", {}, h("td", {}), h("th", { scope: "col" }, "sphered rows"), h("th", { scope: "col" }, "original units"))),
     h("tbody", {}, ...lines),
   );
 }

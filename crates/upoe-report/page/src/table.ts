@@ -1,4 +1,4 @@
-// The selected rows as a table, and the bar that says how many there are.
+// The selected rows as a table, and the bar that shows how many are selected.
 
 import type { Data, Quantity } from "./data";
 import { h } from "./dom";
@@ -12,7 +12,7 @@ interface Field {
   label: string;
   number: boolean;
   text: (row: number) => string;
-  /** What it sorts by. */
+  /** The sort key of a row. */
   key: (row: number) => number | string;
 }
 
@@ -86,7 +86,7 @@ export function table(data: Data, store: Store): { section: HTMLElement; bar: HT
     grid.hidden = !rows.length;
     more.hidden = rows.length <= most;
     message.textContent = !rows.length
-      ? "No rows are selected. Drag over any picture, or give row numbers above."
+      ? "No rows are selected. Drag over a histogram or the scatter plot, or enter row numbers above."
       : `${plural(rows.length, "row")} selected${rows.length > most ? `; the first ${most} are listed` : ""}.`;
   }
 

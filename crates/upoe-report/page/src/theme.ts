@@ -1,4 +1,4 @@
-// Light and dark: the system's choice until the reader makes one.
+// Light and dark colours. The system's setting applies until the reader chooses.
 
 import { h } from "./dom";
 import type { Store } from "./store";
@@ -19,7 +19,7 @@ export function theme(store: Store): HTMLButtonElement {
     apply(chosen);
   } });
   system.addEventListener("change", () => apply(current()));
-  // Paper is white: pictures are redrawn in light colours before it is printed.
+  // Before printing, the page is redrawn in light colours.
   addEventListener("beforeprint", () => {
     apply("light");
     store.flush();

@@ -1,4 +1,4 @@
-// The row under the pointer, beside the pointer, and spoken for screen readers.
+// A tooltip with the row under the pointer, also announced to screen readers.
 
 import type { Data } from "./data";
 import { h } from "./dom";

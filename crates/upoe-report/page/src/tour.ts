@@ -1,8 +1,8 @@
-// A grand tour: a smooth walk through the planes of the experts' space.
+// A grand tour: a smooth path through planes of a space of many dimensions.
 
 import { Cloud, type Tool } from "./cloud";
 import type { Data } from "./data";
-import { choice, fresh, h, s, segments } from "./dom";
+import { choice, fresh, h, s, segments, wide } from "./dom";
 import { depthOf, type Frame, generator, randomFrame, roll, spin, start, type Vector, type Way, way } from "./frames";
 import { clamp } from "./number";
 import { remark, spaces } from "./spaces";
@@ -34,7 +34,7 @@ export function tour(data: Data, store: Store, tip: Tip): HTMLElement {
     tip,
     {
       title: "Tour",
-      keys: "Space plays and pauses, arrow keys turn the plane, Escape clears the selection.",
+      keys: "Space plays and pauses. Arrow keys rotate the plane. Escape clears the selection.",
       height: (width) => Math.min(600, Math.max(340, width * 0.78)),
       margin: { left: 8, right: 8, top: 8, bottom: 8 },
       tool: "turn",
@@ -43,14 +43,14 @@ export function tour(data: Data, store: Store, tip: Tip): HTMLElement {
       place: (box, px, py, samples) => {
         const size = (Math.min(box.right - box.left, box.bottom - box.top) / 2 / space.reach) * zoom;
         const [cx, cy] = [(box.left + box.right) / 2, (box.top + box.bottom) / 2];
-        // For tests and other readers: a row's place is (cx, cy) + size · (frame · row).
+        // For tests: a row is drawn at (cx, cy) + size · (frame · row).
         cloud.picture.stage.dataset.centre = [cx, cy, size].map((value) => value.toFixed(3)).join(" ");
         const axes = space.axes.flatMap((axis, k) => {
           const values = samples ? axis.samples : axis.rows;
           return values ? [{ values, a: frame[0][k] * size, b: -frame[1][k] * size }] : [];
         });
         if (axes.length < space.axes.length) return false;
-        // Blocks of rows that stay in the cache while every axis adds its part.
+        // Work in blocks of rows that stay in the cache while the axes are summed.
         for (let from = 0; from < px.length; from += BLOCK) {
           const to = Math.min(px.length, from + BLOCK);
           px.fill(cx, from, to);
@@ -61,7 +61,7 @@ export function tour(data: Data, store: Store, tip: Tip): HTMLElement {
               py[i] += b * values[i];
             }
         }
-        // What lies beyond the picture waits at its edge.
+        // Rows outside the picture are drawn at its edge.
         for (let i = 0; i < px.length; i++) {
           px[i] = clamp(px[i], box.left + 3, box.right - 3);
           py[i] = clamp(py[i], box.top + 3, box.bottom - 3);
@@ -91,7 +91,7 @@ export function tour(data: Data, store: Store, tip: Tip): HTMLElement {
 
   let needle = s("g", {});
   let corner = { left: 0, right: 0, top: 0, bottom: 0 };
-  /** Draws how each axis lies in the plane. */
+  /** Draws the position of each axis in the plane. */
   function point(): void {
     const size = Math.min(54, (corner.right - corner.left) / 9);
     const [cx, cy] = [corner.left + size + 22, corner.bottom - size - 16];
@@ -199,17 +199,17 @@ export function tour(data: Data, store: Store, tip: Tip): HTMLElement {
         cloud.paint();
       }),
       all.length > 1 &&
-        choice("Through", [{ label: "Through", options: all.map(({ id, label }) => ({ value: id, label })) }], space.id, (id) => {
+        wide(choice("Tour of", [{ label: "Tour of", options: all.map(({ id, label }) => ({ value: id, label })) }], space.id, (id) => {
           space = all.find((candidate) => candidate.id === id) ?? space;
           frame = start(space.axes.length);
           along = 1;
           depth = null;
           cloud.picture.redraw();
-        }),
+        })),
       segments(
         "Drag to",
         [
-          { value: "turn", label: "Turn" },
+          { value: "turn", label: "Rotate" },
           { value: "lasso", label: "Select" },
         ],
         "turn",

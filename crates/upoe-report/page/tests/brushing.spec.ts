@@ -1,4 +1,4 @@
-// A selection made anywhere is the right one, and is the same everywhere.
+// A selection in any view holds the right rows, and all views show it.
 
 import { clamp } from "../src/number";
 import { agreed, drag, expect, expected, floats, frame, ink, listed, open, part, settle, test } from "./support";
@@ -10,11 +10,11 @@ for (const name of ["demo", "heavy", "large"] as const) {
     const clouds = tab.locator(".cloud canvas");
     const before = await ink(clouds.first());
     const at = await frame(tab.locator("#expert-1 .histogram .stage"));
-    // The large page's table is long: a narrow range there.
+    // The large page's table is long, so select a narrow range there.
     const range: [number, number] = name === "large" ? [0.2, 0.24] : name === "heavy" ? [0.01, 0.5] : [0.25, 0.5];
     await drag(tab, at, [[range[0], 0.5], [range[1], 0.6]]);
     const { from, width, counts } = page.experts[0].histogram;
-    // Rows beyond the bins stand at their ends.
+    // The first and last bars include rows beyond the bins.
     const z = floats(page.rows.projections[0]).map((value) => clamp(value, from, from + width * counts.length));
     const slack = ((at.x[1] - at.x[0]) / (at.right - at.left)) * 1.01;
     const { sure, possible } = expected(page, (row, edge) => z[row] >= part(at.x, range[0]) - edge * slack && z[row] <= part(at.x, range[1]) + edge * slack);
@@ -57,7 +57,7 @@ for (const name of ["demo", "large"] as const) {
   });
 }
 
-test("lasso, adding, taking away, inverting, clearing", async ({ page: tab }) => {
+test("lasso, adding, removing, inverting, clearing", async ({ page: tab }) => {
   const page = await open(tab, "four");
   const total = floats(page.rows.log_density).length;
   const stage = tab.locator("#scatter .stage");
@@ -76,7 +76,7 @@ test("lasso, adding, taking away, inverting, clearing", async ({ page: tab }) =>
   expect(corner).toBeLessThanOrEqual(possible.size);
   expect(corner).toBeGreaterThan(0);
 
-  // Reading the table scrolls the page: ask again where the picture is.
+  // Reading the table scrolls the page, so measure the picture again.
   await drag(tab, await frame(stage), [[0.98, 0.98], [0.5, 0.98], [0.98, 0.2]], ["Shift"]);
   const both = await agreed(tab, page);
   expect(both).toBeGreaterThan(corner);
@@ -104,7 +104,7 @@ test("an outlier's button, row numbers and a click select rows", async ({ page: 
   expect(await listed(tab)).toEqual([2, 3, 4, 5, 9]);
 });
 
-test("the keyboard selects in a histogram and walks the scatter plot", async ({ page: tab }) => {
+test("the keyboard selects bars of a histogram and rows of the scatter plot", async ({ page: tab }) => {
   const page = await open(tab, "demo");
   await tab.locator("#expert-1 .histogram .stage").focus();
   await tab.keyboard.press("ArrowRight");
@@ -132,7 +132,7 @@ test("hovering shows the row", async ({ page: tab }) => {
   test.skip(page.experts.length < 2, "fewer than two experts");
   const at = await frame(tab.locator("#scatter .stage"));
   const [a, b] = page.rows.projections.slice(0, 2).map(floats);
-  // The row farthest left stands alone.
+  // The leftmost row has no row near it.
   let row = 0;
   a.forEach((value, i) => (row = value < a[row] ? i : row));
   await tab.mouse.move(
@@ -163,7 +163,7 @@ test("the table sorts and saves", async ({ page: tab }) => {
   expect(text.split("\n")[0]).toMatch(/^row,ln p,/);
 });
 
-test("brushing the tour selects what lies under the brush", async ({ page: tab }) => {
+test("brushing the tour selects the rows under the brush", async ({ page: tab }) => {
   const page = await open(tab, "four");
   const stage = tab.locator("#tour .stage");
   await stage.scrollIntoViewIfNeeded();
@@ -182,7 +182,7 @@ test("brushing the tour selects what lies under the brush", async ({ page: tab }
   expect(z.length).toBe(d);
   const place = (row: number, axis: number): number => z.reduce((sum, values, k) => sum + plane[axis * d + k] * values[row], 0) * size;
   const box = (await stage.boundingBox())!;
-  // A triangle whose sides cut through the cloud, brushed from its right angle.
+  // A triangle whose sides cross the cloud, drawn from its right angle.
   const [left, top, side] = [cx - 0.8 * size, cy - 0.8 * size, 2.2 * size];
   const corners = [[left, top], [left, top + side], [left + side, top]];
   await tab.mouse.move(box.x + left, box.y + top);

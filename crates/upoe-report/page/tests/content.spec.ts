@@ -1,9 +1,9 @@
-// Hostile text is text; explanations add up; pictures can be saved.
+// Hostile text stays text, explanations add up, the words follow the glossary, pictures can be saved.
 
 import { readFileSync } from "node:fs";
 import { agreed, expect, floats, open, settle, test } from "./support";
 
-test("hostile names and cells come out as text", async ({ page: tab }) => {
+test("hostile names and cells are shown as text", async ({ page: tab }) => {
   const page = await open(tab, "hostile");
   const hostile = page.title;
   expect(hostile).toContain("</script><img src=x onerror=");
@@ -63,12 +63,24 @@ test("explanations of outliers add up", async ({ page: tab }) => {
   expect(await shown()).toEqual(whole);
 });
 
-test("loadings are sorted by size", async ({ page: tab }) => {
+test("filters are sorted by size", async ({ page: tab }) => {
   const page = await open(tab, "demo");
   test.skip(!page.experts.length, "no expert");
   const values = (await tab.locator("#expert-1 .weights .bar .value").allTextContents()).map((text) => Math.abs(Number(text.replace("−", "-").replace(/[+±]/, ""))));
   expect(values.length).toBeGreaterThan(1);
   expect(values).toEqual([...values].sort((a, b) => b - a));
+});
+
+test("the page shows gains and uses the glossary's words", async ({ page: tab }) => {
+  const page = await open(tab, "demo");
+  for (const [k, expert] of page.experts.entries()) {
+    const text = (await tab.locator(`#expert-${k + 1} .facts dd`).first().textContent())!;
+    expect(text).toMatch(/^\d+\.\d+ nats per row$/);
+    expect(Math.abs(Number.parseFloat(text) + expert.q!)).toBeLessThan(0.005 * Math.abs(expert.q!));
+  }
+  const hints = await tab.locator("[title], [aria-label]").evaluateAll((all) => all.map((one) => `${one.getAttribute("title")} ${one.getAttribute("aria-label")}`));
+  const shown = `${await tab.locator("#app").textContent()} ${hints.join(" ")}`;
+  expect(shown.match(/\bQ\b|loadings|\bkind\b|\bheld(?![ -]out)|\b(nats|ln p of) a row/gi)).toBeNull();
 });
 
 test("a density of zero is minus infinity, not unknown", async ({ page: tab }) => {
@@ -83,9 +95,9 @@ test("a density of zero is minus infinity, not unknown", async ({ page: tab }) =
   await settle(tab);
   expect(await agreed(tab, page)).toBe(1);
   await expect(tab.locator("#rows tbody tr td:nth-child(2)")).toHaveText("−∞");
-  await tab.locator("#scatter").getByLabel("Across").selectOption("lnp");
+  await tab.locator("#scatter").getByLabel("Horizontal axis").selectOption("lnp");
   await settle(tab);
-  await expect(tab.locator("#scatter .beyond")).toContainText("1 row beyond");
+  await expect(tab.locator("#scatter .beyond")).toContainText("1 row outside");
 });
 
 for (const name of ["demo", "image"] as const)

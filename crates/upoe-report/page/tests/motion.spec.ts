@@ -1,9 +1,9 @@
-// The tour moves, stops, turns and keeps its speed; the switch switches.
+// The tour moves, stops, rotates and keeps its speed; the switch shows samples.
 
 import { drag, expect, floats, frame, ink, open, settle, test } from "./support";
 
 for (const name of ["demo", "four", "gaussian"] as const) {
-  test(`${name}: the tour moves, pauses and turns by hand`, async ({ page: tab }) => {
+  test(`${name}: the tour moves, pauses and rotates by hand`, async ({ page: tab }) => {
     await open(tab, name);
     const stage = tab.locator("#tour .stage");
     await stage.scrollIntoViewIfNeeded();
@@ -45,7 +45,7 @@ for (const name of ["demo", "four", "gaussian"] as const) {
 const halves = (values: number[]): [number[], number[]] => [values.slice(0, values.length / 2), values.slice(values.length / 2)];
 const dot = (a: number[], b: number[]): number => a.reduce((sum, value, i) => sum + value * b[i], 0);
 
-test("the tour starts paused where motion is unwelcome", async ({ page: tab }) => {
+test("the tour starts paused if the reader prefers reduced motion", async ({ page: tab }) => {
   await tab.emulateMedia({ reducedMotion: "reduce" });
   await open(tab, "four");
   const stage = tab.locator("#tour .stage");
@@ -111,7 +111,7 @@ for (const name of ["demo", "gaussian"] as const)
 test("every axis and colour can be chosen", async ({ page: tab }) => {
   await open(tab, "demo");
   const canvas = tab.locator("#scatter canvas");
-  for (const label of ["Across", "Up", "Colour by"]) {
+  for (const label of ["Horizontal axis", "Vertical axis", "Colour by"]) {
     const select = tab.locator("#scatter").getByLabel(label);
     const values = await select.locator("option").evaluateAll((options) => options.map((option) => (option as HTMLOptionElement).value));
     expect(values.length).toBeGreaterThan(2);
@@ -141,7 +141,7 @@ test("50,000 rows stay smooth", async ({ page: tab }) => {
     }
     return (1000 * frames) / (performance.now() - start);
   });
-  // On two shared cores and no GPU; 40 and more when nothing else runs.
+  // A low bound for two shared cores without a GPU. Alone on the machine it is 40 or more.
   expect(rate).toBeGreaterThan(8);
   const at = await frame(tab.locator("#scatter .stage"));
   const before = Date.now();
@@ -149,7 +149,7 @@ test("50,000 rows stay smooth", async ({ page: tab }) => {
   expect(Date.now() - before).toBeLessThan(3000);
   await expect(tab.locator("#scatter .stage")).toHaveAttribute("data-selected", "50000");
 
-  // The switch, too.
+  // The switch works with as many rows, too.
   const data = await ink(tab.locator("#scatter canvas"));
   await tab.locator(".show").getByText("Both", { exact: true }).click();
   await settle(tab);

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Tests the page in a headless Chromium; installs what is missing.
+# Tests the page in a headless Chromium. Installs what is missing.
 #
 # UPOE_REPORT_HTML  a page to test as the demo's (default: Crabs, fitted here)
 # CHROMIUM          the browser (default: /usr/bin/chromium)
@@ -11,7 +11,7 @@ if [ ! -x "${CHROMIUM:-/usr/bin/chromium}" ]; then
     if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
         apt-get update -q && apt-get install -y -q chromium
     else
-        echo "tests need Chromium: install it, or set CHROMIUM to its path" >&2
+        echo "the tests need Chromium: install it, or set CHROMIUM to its path" >&2
         exit 1
     fi
 fi

@@ -1,4 +1,4 @@
-// Opening a page, reading its numbers, and looking at what it drew.
+// Opens a page, reads its numbers and checks its drawings.
 
 import { expect, test as base, type Locator, type Page as Tab } from "@playwright/test";
 import { existsSync } from "node:fs";
@@ -8,7 +8,7 @@ import { type Page, parse } from "../src/schema";
 
 const made = (name: string): string => resolve(process.env.UPOE_PAGES ?? ".", `${name}.html`);
 
-/** Pages of real models: xtask/src/pages.rs makes them. */
+/** Pages of fitted models, made by xtask/src/pages.rs. */
 export const PAGES = {
   demo: process.env.UPOE_REPORT_HTML ? resolve(process.env.UPOE_REPORT_HTML) : made("crabs"),
   large: made("large"),
@@ -22,14 +22,14 @@ export const PAGES = {
 };
 export type Name = keyof typeof PAGES;
 
-/** Everything that went wrong or went out while the page was open. */
+/** Errors and network requests while the page was open. */
 export interface Trouble {
   errors: string[];
   requests: string[];
 }
 
 export const test = base.extend<{ trouble: Trouble }>({
-  // Every test ends with a look at the console and the network.
+  // Every test ends with a check of the console and the network.
   trouble: [
     async ({ page }, use) => {
       const trouble: Trouble = { errors: [], requests: [] };
@@ -57,12 +57,12 @@ export async function open(tab: Tab, name: Name): Promise<Page> {
   return parse((await tab.locator("#upoe-page").textContent())!);
 }
 
-/** Waits until changes have reached every view. */
+/** Waits until every view shows the changes. */
 export async function settle(tab: Tab): Promise<void> {
   await tab.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done, 20)))));
 }
 
-/** A fingerprint of a canvas's pixels, and how many colours it holds. */
+/** A hash of a canvas's pixels, and its number of colours. */
 export function ink(canvas: Locator): Promise<{ hash: number; colours: number }> {
   return canvas.evaluate((element) => {
     const target = element as HTMLCanvasElement;
@@ -84,7 +84,7 @@ export interface Frame {
   bottom: number;
   x: [number, number];
   y: [number, number];
-  /** Page coordinates of the picture's corner. */
+  /** Page coordinates of the picture's top left corner. */
   origin: { x: number; y: number };
 }
 
@@ -116,7 +116,7 @@ export async function drag(tab: Tab, at: Frame, corners: [number, number][], key
 /** Value at a fraction of a domain. */
 export const part = ([a, b]: [number, number], t: number): number => a + (b - a) * t;
 
-/** Row numbers that pass, and those too near an edge to say. */
+/** Row numbers that are surely inside, and those that may be: rows near an edge are undecided. */
 export function expected(page: Page, inside: (row: number, slack: number) => boolean): { sure: number[]; possible: Set<number> } {
   const number = codes(page.rows.number);
   const sure: number[] = [];

@@ -1,4 +1,4 @@
-// Every page opens without an error, draws every view, and stays within its width.
+// Every page opens without an error, draws every view, and fits its width.
 
 import { statSync } from "node:fs";
 import { expect, floats, ink, type Name, open, PAGES, settle, test } from "./support";
@@ -30,7 +30,7 @@ for (const name of Object.keys(PAGES) as Name[]) {
       expect(counts.reduce((sum, count) => sum + count, 0)).toBe(page.rows.total);
       expect(below + above).toBeLessThan(0.05 * page.rows.total);
     }
-    // And fits a phone, a tablet and a desk.
+    // The page fits the widths of a phone, a tablet and a desktop.
     for (const width of [390, 820, 1280]) {
       await tab.setViewportSize({ width, height: 800 });
       await settle(tab);
@@ -39,7 +39,7 @@ for (const name of Object.keys(PAGES) as Name[]) {
   });
 }
 
-test("the other experts come on request", async ({ page: tab }) => {
+test("a button shows the other experts", async ({ page: tab }) => {
   const page = await open(tab, "many");
   expect(page.experts.length).toBeGreaterThan(15);
   await tab.getByRole("button", { name: /Show the other \d+ experts/ }).click();
@@ -48,7 +48,7 @@ test("the other experts come on request", async ({ page: tab }) => {
   await expect(tab.locator(".expert .histogram .fitted")).toHaveCount(page.experts.length);
 });
 
-test("the demo's page is small and complete", async ({ page: tab }) => {
+test("the demo's page is small and self-contained", async ({ page: tab }) => {
   expect(statSync(PAGES.demo).size).toBeLessThan(1_000_000);
   await open(tab, "demo");
   const outside = await tab.locator("[src], link[href], [href]").evaluateAll((elements) =>
@@ -93,7 +93,7 @@ test("prints in light colours, without its controls", async ({ page: tab }) => {
   await expect(tab.locator(".controls").first()).toBeHidden();
 });
 
-test("everything operable has a name", async ({ page: tab }) => {
+test("every control has a name", async ({ page: tab }) => {
   await open(tab, "demo");
   const nameless = await tab.locator("button, input, select, a, [role=application], [role=region], svg[role=img]").evaluateAll((elements) =>
     elements
