@@ -20,7 +20,7 @@ fn model() -> Container {
 fn refusal(container: &Container) -> Error {
     let (bytes, file) = (container.to_bytes().unwrap(), Path::new("m.upoe"));
     let read = Container::from_bytes(&bytes, file).unwrap();
-    ModelFile::from_container(&read, file).err().expect("it should be refused")
+    ModelFile::from_container(&read, file).expect_err("it should be refused")
 }
 
 /// A model in one dimension with so many directions.
@@ -51,7 +51,7 @@ fn more_directions_than_dimensions_are_refused_at_once() {
     let (file, bytes) = (Path::new("m.upoe"), directions(4000).to_bytes().unwrap());
     let (start, before) = (Instant::now(), MEMORY.allocated());
     let container = Container::from_bytes(&bytes, file).unwrap();
-    let error = ModelFile::from_container(&container, file).err().expect("it should be refused");
+    let error = ModelFile::from_container(&container, file).expect_err("it should be refused");
     let (took, most) = (start.elapsed(), MEMORY.max_allocated() - before);
     assert!(error.to_string().contains("more directions than dimensions"), "{error}");
     assert!(took < Duration::from_secs(1), "{took:?}");
