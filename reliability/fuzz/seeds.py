@@ -48,6 +48,10 @@ def main():
     for name, text in TABLES.items():
         keep("csv", name, text, 1 if name == "dirty" else 0)
         keep("csv", f"{name}-gz", gzip.compress(text, mtime=0), 28)
+    keep("csv", "utf-16", "\ufeffa,b\n1,2\n3,NA\n".encode("utf-16-le"), 0)
+    keep("csv", "utf-16-be", "a,b\n1,2\n3,4".encode("utf-16-be"), 0)
+    keep("csv", "cr", b'a,"b\n"\r1,9007199254740993\r3,4', 0)
+    keep("csv", "members-gz", gzip.compress(b"a,b\n1,2\n", mtime=0) + gzip.compress(b"3,4\n", mtime=0) + bytes(9), 0)
     for path in sorted(FIXTURES.glob("*.*")):
         if path.suffix in (".npy", ".mat", ".parquet"):
             keep(path.suffix[1:], path.stem, path.read_bytes())

@@ -18,6 +18,8 @@ pub enum Error {
     NotModel { file: PathBuf, reason: &'static str },
     #[error("{}: is the checkpoint of a fit, not a model; resume the fit from it", file.display())]
     IsCheckpoint { file: PathBuf },
+    #[error("{}: two columns of the model are called `{name}`; columns are matched by name, so rename one and fit again", file.display())]
+    DuplicateColumn { file: PathBuf, name: String },
     #[error("{}: the model file is cut short ({found} of {expected} bytes); copy it again", file.display())]
     ModelTruncated { file: PathBuf, found: u64, expected: u64 },
     #[error("{}: the model file was altered after it was written (its checksum does not match); take an intact copy, or fit again", file.display())]
@@ -47,6 +49,7 @@ mod tests {
             Error::File(FileError::BrokenPipe),
             Error::NotModel { file: file(), reason: "x" },
             Error::IsCheckpoint { file: file() },
+            Error::DuplicateColumn { file: file(), name: word() },
             Error::ModelTruncated { file: file(), found: 1, expected: 2 },
             Error::ModelAltered { file: file() },
             Error::ModelNewer { file: file(), writer: word(), version: 2, supported: 1 },
@@ -61,6 +64,7 @@ mod tests {
                 Error::File(_)
                 | Error::NotModel { .. }
                 | Error::IsCheckpoint { .. }
+                | Error::DuplicateColumn { .. }
                 | Error::ModelTruncated { .. }
                 | Error::ModelAltered { .. }
                 | Error::ModelNewer { .. }

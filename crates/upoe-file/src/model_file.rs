@@ -1,5 +1,6 @@
 //! A fitted model as a file: `docs/model-file.md` describes what is in it.
 
+use std::collections::HashSet;
 use std::path::Path;
 
 use faer::Mat;
@@ -7,7 +8,7 @@ use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use serde_json::{Map, Value, json};
 use upoe::evaluate::Evaluation;
 use upoe::expert::{Expert, Marginal};
-use upoe::{Fit, Model, Notice, Rest, Settings, State, StopReason, Whitening, WhiteningParts};
+use upoe::{Fit, Model, Notice, Settings, State, StopReason, Whitening, WhiteningParts};
 
 use crate::container::{Array, Container};
 use crate::error::{Error, Result};
@@ -65,6 +66,7 @@ impl ModelFile {
 
     /// Writes the file; it appears under its name whole or not at all.
     pub fn write(&self, path: impl AsRef<Path>) -> Result<()> {
+        check_names(&self.names, path.as_ref())?;
         self.to_container()?.write(path)
     }
 
@@ -76,6 +78,7 @@ impl ModelFile {
 
     /// The header and arrays of the file.
     pub fn to_container(&self) -> Result<Container> {
+        check_names(&self.names, Path::new("the model"))?;
         let (whitening, model) = (self.model.whitening(), &self.model);
         let (columns, dims) = (whitening.columns(), whitening.dims());
         let experts = model.experts();
@@ -123,7 +126,23 @@ impl ModelFile {
             Some("checkpoint") => return Err(Error::IsCheckpoint { file: file.to_owned() }),
             _ => return Err(not_model("its header names no model")),
         }
-        parse(container).ok_or_else(|| not_model("its parts do not fit together"))
+        // before anything is computed whose size these numbers give
+        let length = |name: &str| container.array(name)?.shape.first().copied();
+        if length("directions") > length("sphering") {
+            return Err(not_model("it has more directions than dimensions"));
+        }
+        let model = parse(container).ok_or_else(|| not_model("its parts do not fit together"))?;
+        check_names(&model.names, file)?;
+        Ok(model)
+    }
+}
+
+/// Refuses two columns of the same name: they are matched by it.
+fn check_names(names: &[String], file: &Path) -> Result<()> {
+    let mut seen = HashSet::new();
+    match names.iter().find(|name| !seen.insert(*name)) {
+        Some(name) => Err(Error::DuplicateColumn { file: file.to_owned(), name: name.clone() }),
+        None => Ok(()),
     }
 }
 
@@ -141,14 +160,7 @@ fn parse(container: &Container) -> Option<ModelFile> {
         Some(Mat::from_fn(rows, columns, |i, j| values[i * columns + j]))
     };
     let dims = *container.array("sphering")?.shape.first()?;
-    if !(1..=columns).contains(&dims) {
-        return None;
-    }
     let about = header.get("whitening")?;
-    let rest: Rest = get(about, "rest")?;
-    if matches!(rest, Rest::Noise { variance } if variance.is_nan() || variance <= 0.0) {
-        return None;
-    }
     let whitening = WhiteningParts {
         mean: finite(&[columns], "mean")?,
         matrix: matrix("sphering", dims, columns)?,
@@ -156,7 +168,7 @@ fn parse(container: &Container) -> Option<ModelFile> {
         ln_det: get(about, "ln_det")?,
         rank: get(about, "rank")?,
         kept_variance: get(about, "kept_variance")?,
-        rest,
+        rest: get(about, "rest")?,
         deviations: finite(&[columns], "deviations")?,
     };
     let whitening = Whitening::from_parts(whitening).ok()?;

@@ -126,7 +126,7 @@ fn a_newer_file_says_who_wrote_it() {
     let bytes = container().to_bytes().unwrap();
     let newer = forge(&bytes, "\"format_version\":\"2\"", "\"format_version\":\"7\"");
     let error = read(&newer).unwrap_err();
-    assert!(matches!(error, Error::ModelNewer { version: 7, supported: 1, .. }), "{error}");
+    assert!(matches!(error, Error::ModelNewer { version: 7, supported: 2, .. }), "{error}");
     let message = error.to_string();
     assert!(message.contains("written by upoe 0.1.0 in format 7"), "{message}");
     assert!(message.contains("upgrade"), "{message}");
