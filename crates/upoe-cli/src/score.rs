@@ -46,8 +46,10 @@ impl Score {
     /// Reads, scores, writes.
     pub fn run(&self) -> Result<(), Failure> {
         self.common.start()?;
-        if self.tail == Some(0) {
-            return Err(Failure::Usage("--tail 0: give a number of samples, 1 or more".into()));
+        const MOST: usize = 100_000_000; // their scores are held in memory
+        if let Some(tail) = self.tail.filter(|tail| !(1..=MOST).contains(tail)) {
+            let text = format!("--tail {tail}: give a number of samples from 1 to {MOST}");
+            return Err(Failure::Usage(text));
         }
         let file = self.table.model(&self.model, self.output.as_deref())?;
         output::check(self.output.as_deref(), self.common.json)?;
@@ -88,7 +90,7 @@ impl Score {
             scores.extend(model.score(&rows.slice(part)).map_err(failed)?);
             Ok(())
         })?;
-        let mut drawn = Vec::with_capacity(samples);
+        let mut drawn = Vec::new();
         progress.in_blocks("drawing samples", samples, (Model::SAMPLE_BLOCK, columns), |part| {
             let rows = model.sample_range(part, self.seed);
             let rows = Rows::new(&rows, columns).map_err(failed)?;
