@@ -100,6 +100,9 @@ impl Marginal for Expert {
     fn cdf(&self, z: f64) -> f64 {
         each!(self, e => e.cdf(z))
     }
+    fn upper_tail(&self, z: f64) -> f64 {
+        each!(self, e => e.upper_tail(z))
+    }
     fn quantile(&self, p: f64) -> f64 {
         each!(self, e => e.quantile(p))
     }

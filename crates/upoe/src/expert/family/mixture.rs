@@ -75,6 +75,12 @@ impl Mixture {
         terms.iter().map(|t| (t - top).exp() / total).collect()
     }
 
+    /// The mean of a probability over the components.
+    fn mean(&self, of: impl Fn(&StudentT) -> f64) -> f64 {
+        let sum: f64 = self.weights.iter().zip(&self.components).map(|(w, c)| w * of(c)).sum();
+        sum.clamp(0.0, 1.0)
+    }
+
     fn ln_terms(&self, z: f64) -> impl Iterator<Item = f64> {
         self.weights.iter().zip(&self.components).map(move |(w, c)| w.ln() + c.ln_density(z))
     }
@@ -178,6 +184,9 @@ impl Term for Mixture {
 impl Marginal for Mixture {
     fn ln_density(&self, z: f64) -> f64 {
         let top = self.ln_terms(z).fold(f64::NEG_INFINITY, f64::max);
+        if top == f64::NEG_INFINITY {
+            return top;
+        }
         top + self.ln_terms(z).map(|t| (t - top).exp()).sum::<f64>().ln()
     }
 
@@ -190,7 +199,11 @@ impl Marginal for Mixture {
     }
 
     fn cdf(&self, z: f64) -> f64 {
-        self.weights.iter().zip(&self.components).map(|(w, c)| w * c.cdf(z)).sum()
+        self.mean(|c| c.cdf(z))
+    }
+
+    fn upper_tail(&self, z: f64) -> f64 {
+        self.mean(|c| c.upper_tail(z))
     }
 
     fn sample<R: Rng + ?Sized>(&self, rng: &mut R) -> f64 {
