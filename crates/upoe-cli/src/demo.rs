@@ -92,7 +92,7 @@ impl Demo {
     }
 
     fn show(&self, file: &ModelFile, table: &Table, z: &[f64]) -> String {
-        let experts = file.model.experts();
+        let (experts, loadings) = (file.model.experts(), file.model.filters());
         let about = format!(
             "{} crabs, 5 measurements in mm (frontal lobe, rear width, carapace length and width, \
              body depth); species and sex are kept from the fit. Two mixture experts (μ = ∓1, \
@@ -108,7 +108,7 @@ impl Demo {
             let says = upoe_report::words(learned.expert());
             lines.push(format!("{}  Q = {q:.5} nats a crab  mixture: {says}", bold(&name)));
             lines.push(format!("  {}", parameters(learned.expert())));
-            lines.push(format!("  loadings  {}", describe::strongest(file, j, 68)));
+            lines.push(format!("  loadings  {}", describe::strongest(file, &loadings[j], 68)));
             let curve = |z: f64| learned.expert().ln_density(z).exp();
             lines.extend(histogram(&along, curve, 64, 7).into_iter().map(|l| format!("  {l}")));
         }

@@ -177,17 +177,16 @@ pub fn probability(p: f64) -> String {
 fn loadings(file: &ModelFile, most: usize) -> Vec<String> {
     let heading = "strongest columns (z for one standard deviation of the column)";
     let mut lines = vec![bold(heading)];
-    for j in 0..file.state.experts.len().min(most) {
-        lines.push(format!("{:>6}  {}", j + 1, strongest(file, j, 70)));
+    for (j, loadings) in file.model.filters().iter().enumerate().take(most) {
+        lines.push(format!("{:>6}  {}", j + 1, strongest(file, loadings, 70)));
     }
     lines
 }
 
-/// The strongest loadings of expert `j` that fit into `width` characters.
-pub fn strongest(file: &ModelFile, j: usize, width: usize) -> String {
+/// The strongest of an expert's loadings that fit into `width` characters.
+pub fn strongest(file: &ModelFile, loadings: &[f64], width: usize) -> String {
     let deviations = file.model.whitening().deviations();
-    let loadings = file.model.filters();
-    let mut sizes: Vec<(f64, &str)> = loadings[j]
+    let mut sizes: Vec<(f64, &str)> = loadings
         .iter()
         .zip(deviations)
         .map(|(w, s)| w * s)

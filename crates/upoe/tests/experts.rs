@@ -199,6 +199,29 @@ fn any_student_t_is_described_in_bounded_time_or_refused() {
 }
 
 #[test]
+fn a_mixture_of_many_components_is_described_quickly_or_refused() {
+    let parts = |n: usize| -> Vec<StudentT> {
+        let t = |k| StudentT::with_scale(0.1 * f64::from(k), 0.02, 0.2 + f64::from(k)).unwrap();
+        (0..n as u32).map(t).collect()
+    };
+    for n in [101, 20_000] {
+        let error = Mixture::new(vec![1.0; n], parts(n)).unwrap_err().to_string();
+        assert_eq!(error, format!("components = {n}: a mixture has at most 100"));
+    }
+    let start = std::time::Instant::now();
+    let most = Mixture::new(vec![1.0; 100], parts(100)).unwrap();
+    let quantiles: Vec<f64> = (1..100).map(|k| most.quantile(f64::from(k) / 100.0)).collect();
+    assert!(quantiles.is_sorted() && most.entropy() > 0.0);
+    // Well apart, the entropy is that of the choice and the mean of theirs.
+    let apart = |k: u32| StudentT::with_scale(1e4 * f64::from(k), 1.0, 5.0).unwrap();
+    let apart = Mixture::new(vec![1.0; 100], (0..100).map(apart).collect()).unwrap();
+    let expected = 100_f64.ln() + apart.components()[0].entropy();
+    assert!((apart.entropy() - expected).abs() < 1e-9, "{} {expected}", apart.entropy());
+    assert!(start.elapsed().as_secs() < 20, "{:?}", start.elapsed());
+    assert!(Mixture::new(vec![1e308; 2], parts(2)).is_err());
+}
+
+#[test]
 fn the_score_is_the_slope_of_the_energy() {
     for expert in everyone() {
         for p in [0.01, 0.2, 0.45, 0.7, 0.97] {
