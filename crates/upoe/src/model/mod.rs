@@ -8,7 +8,7 @@ pub use explain::Explanation;
 
 use crate::error::{Error, Result, invalid};
 use crate::expert::{Expert, Marginal};
-use crate::linalg::{LN_TAU, dot, pseudo_inverse};
+use crate::linalg::{LN_TAU, dot, is_pseudo_inverse, pseudo_inverse};
 use crate::rows::Rows;
 use crate::whitening::Whitening;
 use faer::{Mat, Side};
@@ -46,7 +46,8 @@ impl Model {
     }
 
     /// A model from its parts, as a file stores them: with W# and ½ ln|WWᵀ|, which are not
-    /// computed again. Their shapes must agree and every number must be finite.
+    /// computed again. Their shapes must agree, every number must be finite, and W# must be the
+    /// pseudo-inverse of the directions.
     pub fn from_parts(
         whitening: Whitening,
         directions: Vec<Vec<f64>>,
@@ -64,6 +65,9 @@ impl Model {
         let numbers = directions.iter().flatten().chain(inverse).chain([&half_ln_gram]);
         if !numbers.copied().all(f64::is_finite) {
             return invalid("model", "its numbers", "must be finite");
+        }
+        if !is_pseudo_inverse(&pseudo_inverse, &directions) {
+            return invalid("model", "W#", "must be the pseudo-inverse of the directions");
         }
         let axes = OnceLock::new();
         Ok(Model { whitening, directions, experts, pseudo_inverse, half_ln_gram, axes })
