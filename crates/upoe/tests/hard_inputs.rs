@@ -99,6 +99,54 @@ fn rows_beyond_all_squares_score_minus_infinity_not_nan() {
 }
 
 #[test]
+fn explanations_of_far_rows_are_numbers_or_minus_infinity() {
+    let values: Vec<f64> = normals(1200, 9).iter().map(|x| x * x * x).collect();
+    let square = Rows::new(&values, 3).unwrap();
+    let copied: Vec<f64> = values.chunks(2).flat_map(|r| [r[0], r[1], r[0], 7.0]).collect();
+    let degenerate = Rows::new(&copied, 4).unwrap();
+    let sizes = [0.0, 1.0, -40.0, 1e100, -1e153, 1e155, -1e160, 1e200, -1e300, 1.7e308, -1.7e308];
+    for family in [Family::StudentT, Family::Mixture, Family::Tilt] {
+        for (rows, dims) in [(square, Dims::Count(2)), (square, Dims::All), (degenerate, Dims::All)]
+        {
+            let settings = quick().with(|s| {
+                (s.families, s.dims, s.stop) = (family.into(), dims, Some(upoe::Stop::Train));
+            });
+            let model = fit(&rows, &settings).unwrap().model;
+            let cells = sizes.iter().flat_map(|a| sizes.iter().map(move |b| (*a, *b)));
+            for (i, (a, b)) in cells.enumerate() {
+                let mut row = rows.row(i % rows.len()).to_vec();
+                row[i % 2] += a;
+                row[2] += b;
+                let why = model.explain(&row).unwrap();
+                assert_eq!(why.ln_p, model.ln_p(&row).unwrap());
+                let parts: Vec<f64> = why
+                    .experts_by_column
+                    .iter()
+                    .flatten()
+                    .chain(&why.rest_by_column)
+                    .copied()
+                    .collect();
+                let wholes: Vec<f64> =
+                    why.experts.iter().copied().chain([why.rest, why.baseline, why.ln_p]).collect();
+                let legal = |x: &f64| x.is_finite() || *x == f64::NEG_INFINITY;
+                assert!(parts.iter().chain(&wholes).all(legal), "{row:?} {why:?}");
+                let size: f64 = parts.iter().map(|p| p.abs()).sum();
+                let sum = why.baseline + why.experts.iter().sum::<f64>() + why.rest;
+                if size.is_finite() {
+                    assert!((sum - why.ln_p).abs() <= 1e-9 * size.max(1.0), "{row:?} {why:?}");
+                } else {
+                    assert_eq!(sum, f64::NEG_INFINITY, "{row:?} {why:?}");
+                }
+                // The far columns say so, and no other.
+                if a.abs() > 1e155 && b == 0.0 && rows.columns() == 3 {
+                    assert_eq!(why.rest_by_column[2], 0.0, "{row:?} {why:?}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
 fn a_constant_column_s_rounding_is_no_dimension() {
     // 1e15 and its next few neighbours: constant, though with more variance than the other.
     let values: Vec<f64> = normals(60, 8)

@@ -145,12 +145,17 @@ impl Model {
         let mut terms: Vec<f64> =
             z.iter().zip(&self.experts).map(|(z, e)| e.ln_density(*z)).collect();
         let free = (self.whitening.dims() - self.experts.len()) as f64;
-        let off: f64 = self.off_span(x, &z).iter().map(|r| r * r).sum();
+        let off: f64 = self.complement_of(x, &z).iter().map(|r| r * r).sum();
         terms.push(self.half_ln_gram - 0.5 * off - 0.5 * free * LN_TAU);
         terms
     }
 
-    /// P⊥x, given z = Wx.
+    /// P⊥x, given z = Wx: exactly 0 where the directions span all dimensions, however far x lies.
+    fn complement_of(&self, x: &[f64], z: &[f64]) -> Vec<f64> {
+        if z.len() == x.len() { vec![0.0; x.len()] } else { self.off_span(x, z) }
+    }
+
+    /// P⊥x, given z = Wx, to rounding.
     fn off_span(&self, x: &[f64], z: &[f64]) -> Vec<f64> {
         let back = |i: usize| {
             z.iter().enumerate().map(|(j, z)| self.pseudo_inverse[(i, j)] * z).sum::<f64>()
