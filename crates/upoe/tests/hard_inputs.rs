@@ -187,6 +187,15 @@ fn tiny_weights_do_not_hide_a_spread_that_cannot_be_squared() {
 }
 
 #[test]
+fn data_that_spread_too_far_are_told_so() {
+    for columns in [1, 2] {
+        let values: Vec<f64> = normals(40, 2).iter().map(|x| 1e300 * x).collect();
+        let error = fit(&Rows::new(&values, columns).unwrap(), &quick()).unwrap_err();
+        assert!(error.to_string().contains("spreads too far (its variance is inf)"), "{error}");
+    }
+}
+
+#[test]
 fn too_few_rows_and_no_variance_are_errors() {
     let one = fit(&Rows::new(&[1.0, 2.0], 2).unwrap(), &quick()).unwrap_err();
     assert_eq!(one, Error::TooFewRows { rows: 1, needed: 2 });
