@@ -49,6 +49,7 @@ impl Explain {
         let by_column = self.by == "column";
         let names = names(&file, by_column);
         let rows = Rows::new(&table.data, table.names.len()).map_err(failed)?;
+        progress.warn_outside(&file, &rows).map_err(failed)?;
         let mut out =
             Output::create(self.output.as_deref(), self.common.json, &table.kept, &names)?;
         const BLOCK: usize = 4096;

@@ -57,6 +57,9 @@ impl Score {
         let failed = |error| from_core(error, &table);
         let rows = Rows::new(&table.data, table.names.len()).map_err(failed)?;
         let scores = file.model.score(&rows).map_err(failed)?;
+        if scores.contains(&f64::NEG_INFINITY) {
+            progress.warn_outside(&file, &rows).map_err(failed)?;
+        }
         let (names, numbers) = match self.tail {
             None => (vec!["log_density".to_owned()], scores),
             Some(samples) => {

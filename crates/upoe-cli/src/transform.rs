@@ -45,6 +45,7 @@ impl Transform {
         let failed = |error| from_core(error, &table);
         let rows = Rows::new(&table.data, table.names.len()).map_err(failed)?;
         let z = file.model.transform(&rows).map_err(failed)?;
+        progress.warn_outside(&file, &rows).map_err(failed)?;
         progress.clear();
         let names: Vec<String> = (1..=experts).map(|j| format!("z{j}")).collect();
         let mut out =

@@ -227,6 +227,17 @@ fn constant_and_duplicated_columns_leave_a_density_on_the_subspace() {
     let off = fitted.model.explain(&[0.3, 5.1, 0.1, -0.4]).unwrap();
     assert_eq!((off.rest, off.rest_by_column[1]), (f64::NEG_INFINITY, f64::NEG_INFINITY));
     assert!(off.rest_by_column[0].is_finite());
+    let outside = |rows: &[f64]| {
+        let outside = fitted.model.whitening().outside(&Rows::new(rows, 4).unwrap()).unwrap();
+        outside.map(|o| (o.rows, o.of, o.message(|i| format!("c{i}"))))
+    };
+    assert_eq!(outside(&values), None);
+    let (rows, of, said) = outside(&[0.3, 5.1, 0.1, -0.4, 0.3, 5.0, 0.1, -0.4]).unwrap();
+    assert_eq!((rows, of), (1, 2));
+    assert!(said.starts_with("1 of 2 rows lie outside the subspace of the training rows"));
+    assert!(said.contains("column `c1` was constant (5) in training"), "{said}");
+    let (_, _, said) = outside(&[0.3, 5.0, 0.1, 0.4]).unwrap();
+    assert!(said.contains("columns `c0`, `c3` do not follow the linear relation"), "{said}");
     assert_eq!(fitted.model.ln_p(&[1e300, 5.0, 0.1, 2e300 - 1.0]).unwrap(), f64::NEG_INFINITY);
     // The density on the subspace: over (r0, r1), less the stretch of the map into it.
     let plain: Vec<f64> = values.chunks(4).flat_map(|r| [r[0], r[2]]).collect();
