@@ -1,6 +1,9 @@
 //! A Gaussian tilted by a smooth function: the flexible marginal that (12) asks for.
 
 mod learning;
+mod sampler;
+
+pub use sampler::Sampler;
 
 use super::spline::{
     CELLS, Cells, EDGE, FUNCTIONS, KNOTS, SPACING, basis, derivative, is_tail, knot, left, locate,
@@ -10,6 +13,7 @@ use crate::error::{Result, invalid};
 use crate::expert::quadrature::legendre;
 use crate::expert::{Marginal, Parameter, Shape, normal};
 use crate::linalg::{HALF_LN_TAU, dot};
+use rand::Rng;
 use serde::{Deserialize, Serialize};
 use upoe_kernels::{dispatch, exp};
 
@@ -263,6 +267,10 @@ impl Marginal for Tilt {
         let masses = self.masses();
         let mass = |z, upper| self.mass(z, upper, &masses);
         normal::invert(p, mass, |z| self.ln_density(z).exp())
+    }
+
+    fn sample<R: Rng + ?Sized>(&self, rng: &mut R) -> f64 {
+        self.sampler().draw(rng)
     }
 
     fn shape(&self) -> Shape {
