@@ -90,7 +90,7 @@ impl Demo {
     }
 
     fn show(&self, file: &ModelFile, table: &Table, z: &[f64]) -> String {
-        let experts = file.model.experts();
+        let (experts, filters) = (file.model.experts(), file.model.filters());
         let about = format!(
             "{} crabs, 5 measurements in mm (frontal lobe, rear width, carapace length and width, \
              body depth); species and sex are not used in the fit. Two mixture experts (μ = ∓1, \
@@ -106,7 +106,7 @@ impl Demo {
             let says = upoe_report::Finding::of(learned.expert());
             lines.push(format!("{}  gain {gain:.5} nats per crab  mixture: {says}", bold(&name)));
             lines.push(format!("  {}", parameters(learned.expert())));
-            lines.push(format!("  filter  {}", describe::strongest(file, j, 68)));
+            lines.push(format!("  filter  {}", describe::strongest(file, &filters[j], 68)));
             let curve = |z: f64| learned.expert().ln_density(z).exp();
             lines.extend(histogram(&along, curve, 64, 7).into_iter().map(|l| format!("  {l}")));
         }

@@ -187,17 +187,16 @@ pub fn probability(p: f64) -> String {
 fn filters(file: &ModelFile, most: usize) -> Vec<String> {
     let heading = "filter: strongest columns (change of z per standard deviation of the column)";
     let mut lines = vec![bold(heading)];
-    for j in 0..file.state.experts.len().min(most) {
-        lines.push(format!("{:>6}  {}", j + 1, strongest(file, j, 70)));
+    for (j, filter) in file.model.filters().iter().enumerate().take(most) {
+        lines.push(format!("{:>6}  {}", j + 1, strongest(file, filter, 70)));
     }
     lines
 }
 
-/// The strongest columns in the filter of expert `j` that fit into `width` characters.
-pub fn strongest(file: &ModelFile, j: usize, width: usize) -> String {
+/// The strongest columns of a filter that fit into `width` characters.
+pub fn strongest(file: &ModelFile, filter: &[f64], width: usize) -> String {
     let deviations = file.model.whitening().deviations();
-    let filters = file.model.filters();
-    let mut sizes: Vec<(f64, &str)> = filters[j]
+    let mut sizes: Vec<(f64, &str)> = filter
         .iter()
         .zip(deviations)
         .map(|(w, s)| w * s)

@@ -51,6 +51,7 @@ impl Explain {
         let by_column = self.by == "column";
         let names = names(&file, by_column);
         let rows = Rows::new(&table.data, table.names.len()).map_err(failed)?;
+        progress.warn_outside(&file, &rows).map_err(failed)?;
         let (path, json) = (self.output.as_deref(), self.common.json);
         let mut out = Output::create(path, json, &table.kept, &names, &progress)?;
         progress.in_blocks("explaining", table.rows, (16, names.len()), |part| {

@@ -9,6 +9,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
+use upoe::Rows;
+use upoe_file::ModelFile;
 use upoe_table::{ReadOptions, Table};
 
 use crate::failure::Failure;
@@ -92,6 +94,15 @@ impl Progress {
     pub fn warn(&self, text: &str) {
         let style = anstyle::AnsiColor::Yellow.on_default().bold();
         self.print(&format!("{style}warning:{style:#} "), text);
+    }
+
+    /// Says which rows have density 0 because they leave the subspace of the training rows.
+    pub fn warn_outside(&self, file: &ModelFile, rows: &Rows) -> upoe::Result<()> {
+        if let Some(outside) = file.model.whitening().outside(rows)? {
+            let name = |column: usize| visible::short(&file.names[column], 30);
+            self.warn(&outside.message(name));
+        }
+        Ok(())
     }
 
     /// The changing line goes away for good; messages can still be said.

@@ -56,6 +56,9 @@ impl Score {
         interrupt::listen();
         let progress = Progress::new(self.common.quiet);
         let table = progress.read(&self.table.data, &self.table.options_for(&file.names)?)?;
+        let rows = Rows::new(&table.data, table.names.len());
+        let warned = rows.and_then(|rows| progress.warn_outside(&file, &rows));
+        warned.map_err(|error| from_core(error, &table))?;
         match self.tail {
             None => self.plain(&file.model, &table, &progress),
             Some(samples) => self.with_tail(&file.model, &table, samples, &progress),

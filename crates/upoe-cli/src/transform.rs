@@ -47,6 +47,7 @@ impl Transform {
         let table = progress.read(&self.table.data, &self.table.options_for(&file.names)?)?;
         let failed = |error| from_core(error, &table);
         let rows = Rows::new(&table.data, table.names.len()).map_err(failed)?;
+        progress.warn_outside(&file, &rows).map_err(failed)?;
         let names: Vec<String> = (1..=experts).map(|j| format!("z{j}")).collect();
         let (path, json) = (self.output.as_deref(), self.common.json);
         let mut out = Output::create(path, json, &table.kept, &names, &progress)?;

@@ -83,4 +83,4 @@ pub use learn::{
 pub use model::{Explanation, Model};
 pub use moments::Moments;
 pub use rows::Rows;
-pub use whitening::{Dims, Rest, Whitening, WhiteningParts};
+pub use whitening::{Dims, Outside, Rest, Whitening, WhiteningParts};

@@ -106,3 +106,17 @@ pub(crate) fn pseudo_inverse(directions: &[Vec<f64>], d: usize) -> Result<(Mat<f
         + 0.5 * values.iter().map(|v| v.ln()).sum::<f64>();
     Ok((&transposed * inverse, half_ln_gram))
 }
+
+/// Whether W# (WWᵀ) = Wᵀ, to what nearly dependent directions leave of it.
+pub(crate) fn is_pseudo_inverse(inverse: &Mat<f64>, directions: &[Vec<f64>]) -> bool {
+    let (d, j) = (inverse.nrows(), inverse.ncols());
+    if j == 0 {
+        return true;
+    }
+    let transposed = Mat::from_fn(d, j, |i, a| directions[a][i]);
+    let product = inverse * (transposed.transpose() * &transposed);
+    let norms: Vec<f64> = directions.iter().map(|w| dot(w, w).sqrt()).collect();
+    let close =
+        |i: usize, a: usize| (product[(i, a)] - transposed[(i, a)]).abs() <= 0.01 * norms[a];
+    (0..j).all(|a| norms[a] > 0.0 && norms[a].is_finite() && (0..d).all(|i| close(i, a)))
+}

@@ -174,6 +174,8 @@ pub(crate) fn check_spread(variances: &[f64], mean: &[f64], rows: &Rows) -> Resu
         let tiny = variance <= SMALLEST * SMALLEST
             && (0..rows.len()).any(|row| rows.weight(row) > 0.0 && varies(row));
         if tiny || !variance.is_finite() {
+            // NaN: infinities were subtracted on the way.
+            let variance = if variance.is_nan() { f64::INFINITY } else { variance };
             return Err(Error::Spread { column, variance });
         }
     }

@@ -1,11 +1,12 @@
 //! The laws of every family, over its whole range.
 
-use crate::common::{kolmogorov, normals, rng};
+use crate::common::{kolmogorov, normals, plain, rng};
+use upoe::Model;
 use upoe::engine::{Candidate, Engine, Memory};
 use upoe::expert::{Expert, Family, Learnable, Marginal, Mixture, StudentT, Tilt};
 
 /// Experts from all over each family's range.
-fn everyone() -> Vec<Expert> {
+pub fn everyone() -> Vec<Expert> {
     let mut all: Vec<Expert> = Vec::new();
     for beta in [0.55, 0.75, 1.0, 1.35, 2.0, 5.0, 20.0, 60.0, 1e3, 1e4, 1e6, 1e9, 1e12] {
         for (mu, scale) in [(0.0, 1.0), (0.7, 0.05), (-2.0, 3.0)] {
@@ -178,11 +179,48 @@ fn statistics_merge_and_weights_count_rows() {
 
 #[test]
 fn samples_follow_the_cdf() {
-    for (i, expert) in everyone().into_iter().enumerate() {
+    let heaviest = [0.01, 0.03, 0.099].map(|nu| StudentT::with_scale(0.5, 2.0, nu).unwrap().into());
+    for (i, expert) in everyone().into_iter().chain(heaviest).enumerate() {
         let mut rng = rng(100 + i as u64);
         let mut sample: Vec<f64> = (0..4000).map(|_| expert.sample(&mut rng)).collect();
         let distance = kolmogorov(&mut sample, |z| expert.cdf(z));
         assert!(distance < 2.2, "{distance} {expert:?}");
+    }
+}
+
+#[test]
+fn a_million_draws_of_any_tilt_follow_its_quantiles() {
+    let (n, parts) = (1_000_000, 2000);
+    let base: Expert = Tilt::gaussian(500.0).into();
+    let with = |coordinates: &[(usize, f64)]| {
+        let mut at = [0.0; 20];
+        coordinates.iter().for_each(|(k, c)| at[*k] = *c);
+        base.at(&at)
+    };
+    // Far beyond the knots, on both sides of them, and peaks of next to no width.
+    let hard = [
+        with(&[(0, 60.0)]),
+        with(&[(0, -5.0)]),
+        with(&[(1, 5.0)]),
+        with(&[(1, -200.0)]),
+        with(&[(19, 200.0), (18, -200.0), (3, 200.0)]),
+        with(&[(7, 20.0), (2, -3.0)]),
+    ];
+    let tilts = everyone().into_iter().filter(|e| e.family() == Family::Tilt).chain(hard);
+    for (i, expert) in tilts.enumerate() {
+        let model = Model::new(plain(1), vec![vec![1.0]], vec![expert.clone()]).unwrap();
+        let seed = 40 + i as u64;
+        let mut z = model.sample_sphered(n, seed);
+        let mut stream = upoe::random::stream(seed, upoe::random::Use::Sample, 0);
+        assert_eq!(z[0], expert.sample(&mut stream), "tilt {i}: one by one or many at once");
+        z.sort_by(f64::total_cmp);
+        let distance = (1..parts).map(|k| {
+            let p = f64::from(k) / f64::from(parts);
+            let q = expert.quantile(p);
+            (z.partition_point(|z| *z <= q) as f64 / n as f64 - p).abs()
+        });
+        let distance = distance.fold(0.0, f64::max) * (n as f64).sqrt();
+        assert!(distance < 2.2, "tilt {i}: {distance}");
     }
 }
 

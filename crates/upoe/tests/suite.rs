@@ -10,6 +10,8 @@ mod learners;
 mod model;
 mod recovery;
 mod settings;
+mod sphering;
 mod stopping;
+mod tails;
 mod values;
 mod weights;

@@ -181,7 +181,7 @@ fn settings_outside_their_range() {
     usage(&["--family", "mixtures"], "mixture");
     usage(&["--stop", "holdout"], "needs rows held out");
     usage(&["--resume"], "--checkpoint");
-    usage(&["--fix-beta", "0.1"], "--fix-beta 0.1: beta must be above 1/2");
+    usage(&["--fix-beta", "0.1"], "--fix-beta 0.1: beta must be above 0.505");
     usage(&["--learner", "parallel", "--start", "random"], "--start random");
     let run =
         place.run(&["fit", "crabs.csv", "-o", "m.upoe", "--dims", "99", "--exclude", "index"]);

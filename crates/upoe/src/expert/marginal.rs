@@ -41,9 +41,15 @@ pub trait Marginal {
     /// P(Z ≤ z).
     fn cdf(&self, z: f64) -> f64;
 
+    /// P(Z > z), which keeps its digits where 1 − P(Z ≤ z) has lost them.
+    fn upper_tail(&self, z: f64) -> f64 {
+        1.0 - self.cdf(z)
+    }
+
     /// The z with P(Z ≤ z) = p.
     fn quantile(&self, p: f64) -> f64 {
-        normal::invert(p, |z| self.cdf(z), |z| self.ln_density(z).exp())
+        let mass = |z, upper| if upper { self.upper_tail(z) } else { self.cdf(z) };
+        normal::invert(p, mass, |z| self.ln_density(z).exp())
     }
 
     /// One draw.

@@ -13,6 +13,7 @@ mod quadrature;
 pub use family::{Mixture, PaperGradient, StudentT, Tilt};
 pub use marginal::{Learnable, Marginal, Parameter, Shape};
 
+use family::TiltSampler;
 use marginal::sealed::Sealed;
 use rand::Rng;
 use serde::{Deserialize, Serialize};
@@ -77,6 +78,32 @@ impl Expert {
     pub fn gaussian() -> Self {
         StudentT::standard_normal().into()
     }
+
+    /// Prepares many draws. They are those of [`Marginal::sample`].
+    pub(crate) fn sampler(&self) -> Sampler<'_> {
+        match self {
+            Expert::StudentT(_) | Expert::Mixture(_) => Sampler::Direct(self),
+            Expert::Tilt(tilt) => Sampler::Tilt(tilt.sampler()),
+        }
+    }
+}
+
+/// An expert with what drawing from it needs.
+pub(crate) enum Sampler<'a> {
+    /// Nothing.
+    Direct(&'a Expert),
+    /// A table.
+    Tilt(TiltSampler),
+}
+
+impl Sampler<'_> {
+    /// One draw.
+    pub(crate) fn draw<R: Rng + ?Sized>(&self, rng: &mut R) -> f64 {
+        match self {
+            Sampler::Direct(expert) => expert.sample(rng),
+            Sampler::Tilt(tilt) => tilt.draw(rng),
+        }
+    }
 }
 
 impl Term for Expert {
@@ -99,6 +126,9 @@ impl Marginal for Expert {
     }
     fn cdf(&self, z: f64) -> f64 {
         each!(self, e => e.cdf(z))
+    }
+    fn upper_tail(&self, z: f64) -> f64 {
+        each!(self, e => e.upper_tail(z))
     }
     fn quantile(&self, p: f64) -> f64 {
         each!(self, e => e.quantile(p))

@@ -34,22 +34,31 @@ pub fn legendre() -> &'static [(f64, f64); NODES] {
 
 /// ∫ f over the line, for f smooth on the given scale around the given centre and falling at
 /// least as a power: z = centre + scale · sinh(½π sinh t), halving the step until two answers
-/// agree to 1e-11.
-pub fn line(centre: f64, scale: f64, f: impl Fn(f64) -> f64) -> f64 {
-    let term = |t: f64| {
+/// agree to 1e-11 or the next one takes more nodes than allowed.
+///
+/// `sum` adds up f(zᵢ) wᵢ for nodes z and their weights w.
+pub fn line(
+    centre: f64,
+    scale: f64,
+    most_nodes: usize,
+    sum: impl Fn(&[f64], &[f64]) -> f64,
+) -> f64 {
+    let node = |t: f64| {
         let inner = FRAC_PI_2 * t.sinh();
-        let z = centre + scale * inner.sinh();
-        let value = f(z) * scale * inner.cosh() * FRAC_PI_2 * t.cosh();
-        if value.is_finite() { value } else { 0.0 }
+        (centre + scale * inner.sinh(), scale * inner.cosh() * FRAC_PI_2 * t.cosh())
     };
     const REACH: f64 = 6.0;
-    let mut step = 0.25;
-    let mut sum: f64 = (-24..=24).map(|k| term(f64::from(k) * step)).sum();
+    let total = |k: &mut dyn Iterator<Item = i32>, step: f64| {
+        let (z, weights): (Vec<f64>, Vec<f64>) = k.map(|k| node(f64::from(k) * step)).unzip();
+        sum(&z, &weights)
+    };
+    let (mut step, mut nodes) = (0.25, 48);
+    let mut sum = total(&mut (-24..=24), step);
     let mut last = sum * step;
-    for _ in 0..9 {
-        step *= 0.5;
+    while 2 * nodes <= most_nodes.min(25_000) {
+        (step, nodes) = (0.5 * step, 2 * nodes);
         let odd = (REACH / step) as i32;
-        sum += (-odd..=odd).filter(|k| k % 2 != 0).map(|k| term(f64::from(k) * step)).sum::<f64>();
+        sum += total(&mut (-odd..=odd).filter(|k| k % 2 != 0), step);
         let now = sum * step;
         if (now - last).abs() < 1e-11 * now.abs().max(1e-3) {
             return now;

@@ -113,9 +113,9 @@ impl Settings {
             return invalid("mixture_size", self.mixture_size, "a mixture has 1 to 20 components");
         }
         if let Some(beta) = self.fix_beta
-            && !(beta > 0.5 && beta.is_finite())
+            && !(beta > 0.505 && beta.is_finite())
         {
-            return invalid("fix_beta", beta, "beta must be above 1/2");
+            return invalid("fix_beta", beta, "beta must be above 0.505");
         }
         if let Some(mu) = &self.fix_mu {
             if let Some(bad) = mu.iter().find(|m| !m.is_finite()) {

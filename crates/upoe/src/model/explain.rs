@@ -29,6 +29,9 @@ impl Model {
     ///
     /// Along that line an expert's term depends on z alone, so column i's share of its change
     /// is wᵢΔᵢ / Σ wΔ with w = Aᵀwⱼ; the rest is quadratic. The parts add up to ln p exactly.
+    ///
+    /// Where the squares of a far row overflow, a part is −∞ in the columns that are far out and 0
+    /// in the others. No part is NaN.
     pub fn explain(&self, row: &[f64]) -> Result<Explanation> {
         self.whitening.check_columns(row.len())?;
         Rows::new(row, row.len())?.check()?;
@@ -45,11 +48,12 @@ impl Model {
                 } else {
                     -expert.energy_slope(0.5 * z)
                 };
-                loading.iter().zip(&delta).map(|(w, d)| slope * w * d).collect()
+                let parts = loading.iter().zip(&delta).map(|(w, d)| slope * w * d).collect();
+                finite_or_far(parts, loading.iter().zip(&delta).map(|(w, d)| w * d))
             })
             .collect();
         // −½ xᵀP⊥x = −½ Σᵢ Δᵢ (Aᵀ P⊥ x)ᵢ, and the same with the noise outside.
-        let off = self.off_span(&x, &z);
+        let off = self.complement_of(&x, &z);
         let mut pull: Vec<f64> = (0..delta.len())
             .map(|i| off.iter().enumerate().map(|(k, o)| whitening.matrix()[(k, i)] * o).sum())
             .collect();
@@ -57,8 +61,13 @@ impl Model {
             let outside = whitening.residual(row, &x);
             pull.iter_mut().zip(outside).for_each(|(p, r)| *p += r / variance);
         }
-        let mut rest_by_column: Vec<f64> =
-            pull.iter().zip(&delta).map(|(p, d)| -0.5 * p * d).collect();
+        let mut rest_by_column = finite_or_far(
+            pull.iter().zip(&delta).map(|(p, d)| -0.5 * p * d).collect(),
+            delta
+                .iter()
+                .zip(whitening.deviations())
+                .map(|(d, s)| if *s > 0.0 { d / s } else { *d }),
+        );
         // A row off the subspace of a degenerate model: the columns that leave it say so.
         whitening.off(row, &x).for_each(|i| rest_by_column[i] = f64::NEG_INFINITY);
         let experts = experts_by_column.iter().map(|c| c.iter().sum()).collect();
@@ -66,4 +75,15 @@ impl Model {
         let ln_p = self.ln_p_sphered(&x) + whitening.ln_jacobian(row, &x);
         Ok(Explanation { ln_p, baseline, experts, rest, experts_by_column, rest_by_column })
     }
+}
+
+/// The parts, if all are finite. Otherwise −∞ for the columns of the largest size, and for all whose
+/// squares overflow.
+fn finite_or_far(parts: Vec<f64>, sizes: impl Iterator<Item = f64>) -> Vec<f64> {
+    if parts.iter().all(|part| part.is_finite()) {
+        return parts;
+    }
+    let sizes: Vec<f64> = sizes.map(|s| if s.is_nan() { 0.0 } else { s.abs() }).collect();
+    let far = sizes.iter().copied().fold(0.0, f64::max).min(1e150);
+    sizes.iter().map(|s| if *s >= far { f64::NEG_INFINITY } else { 0.0 }).collect()
 }

@@ -8,7 +8,7 @@ pub use explain::Explanation;
 
 use crate::error::{Error, Result, invalid};
 use crate::expert::{Expert, Marginal};
-use crate::linalg::{LN_TAU, dot, pseudo_inverse};
+use crate::linalg::{LN_TAU, dot, is_pseudo_inverse, pseudo_inverse};
 use crate::rows::Rows;
 use crate::whitening::Whitening;
 use faer::{Mat, Side};
@@ -46,7 +46,8 @@ impl Model {
     }
 
     /// A model from its parts, as a file stores them: with W# and ½ ln|WWᵀ|, which are not
-    /// computed again. Their shapes must agree and every number must be finite.
+    /// computed again. Their shapes must agree, every number must be finite, and W# must be the
+    /// pseudo-inverse of the directions.
     pub fn from_parts(
         whitening: Whitening,
         directions: Vec<Vec<f64>>,
@@ -64,6 +65,9 @@ impl Model {
         let numbers = directions.iter().flatten().chain(inverse).chain([&half_ln_gram]);
         if !numbers.copied().all(f64::is_finite) {
             return invalid("model", "its numbers", "must be finite");
+        }
+        if !is_pseudo_inverse(&pseudo_inverse, &directions) {
+            return invalid("model", "W#", "must be the pseudo-inverse of the directions");
         }
         let axes = OnceLock::new();
         Ok(Model { whitening, directions, experts, pseudo_inverse, half_ln_gram, axes })
@@ -141,12 +145,17 @@ impl Model {
         let mut terms: Vec<f64> =
             z.iter().zip(&self.experts).map(|(z, e)| e.ln_density(*z)).collect();
         let free = (self.whitening.dims() - self.experts.len()) as f64;
-        let off: f64 = self.off_span(x, &z).iter().map(|r| r * r).sum();
+        let off: f64 = self.complement_of(x, &z).iter().map(|r| r * r).sum();
         terms.push(self.half_ln_gram - 0.5 * off - 0.5 * free * LN_TAU);
         terms
     }
 
-    /// P⊥x, given z = Wx.
+    /// P⊥x, given z = Wx: exactly 0 where the directions span all dimensions, however far x lies.
+    fn complement_of(&self, x: &[f64], z: &[f64]) -> Vec<f64> {
+        if z.len() == x.len() { vec![0.0; x.len()] } else { self.off_span(x, z) }
+    }
+
+    /// P⊥x, given z = Wx, to rounding.
     fn off_span(&self, x: &[f64], z: &[f64]) -> Vec<f64> {
         let back = |i: usize| {
             z.iter().enumerate().map(|(j, z)| self.pseudo_inverse[(i, j)] * z).sum::<f64>()

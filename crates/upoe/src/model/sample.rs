@@ -1,7 +1,7 @@
 //! Rows drawn from the model.
 
 use super::Model;
-use crate::expert::Marginal;
+use crate::expert::Expert;
 use crate::random;
 use crate::whitening::Rest;
 use rand::RngExt;
@@ -52,13 +52,14 @@ impl Model {
     ) -> Vec<f64> {
         const BLOCK: usize = Model::SAMPLE_BLOCK;
         let d = self.whitening.dims();
+        let samplers: Vec<_> = self.experts.iter().map(Expert::sampler).collect();
         let blocks: Vec<Vec<f64>> = (rows.start / BLOCK..rows.end.div_ceil(BLOCK))
             .into_par_iter()
             .map(|block| {
                 let mut rng = random::stream(seed, random::Use::Sample, block as u64);
                 (block * BLOCK..((block + 1) * BLOCK).min(rows.end))
                     .flat_map(|_| {
-                        let z: Vec<f64> = self.experts.iter().map(|e| e.sample(&mut rng)).collect();
+                        let z: Vec<f64> = samplers.iter().map(|s| s.draw(&mut rng)).collect();
                         let noise: Vec<f64> = (0..d).map(|_| rng.sample(StandardNormal)).collect();
                         let mut x = self.off_span(&noise, &self.projections(&noise));
                         for (i, x) in x.iter_mut().enumerate() {

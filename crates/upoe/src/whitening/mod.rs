@@ -1,7 +1,10 @@
 //! Rows to sphered rows and back: x = A (row − m).
 
+mod outside;
 mod sphering;
 mod wide;
+
+pub use outside::Outside;
 
 use crate::error::{Error, Result, invalid};
 use crate::rows::{Rows, Values};

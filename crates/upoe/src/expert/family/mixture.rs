@@ -30,29 +30,45 @@ struct Stored {
     components: Vec<StudentT>,
 }
 
+/// How many nodes the components share to find the entropy.
+const ENTROPY_NODES: usize = 100_000;
+
 impl TryFrom<Stored> for Mixture {
     type Error = crate::Error;
 
     fn try_from(stored: Stored) -> Result<Self> {
         Mixture::new(stored.weights.clone(), stored.components.clone())?;
+        let total: f64 = stored.weights.iter().sum();
+        if !((total - 1.0).abs() < 1e-6) {
+            return invalid("weights", total, "stored mixing coefficients must sum to 1");
+        }
         Ok(Mixture { weights: stored.weights, components: stored.components })
     }
 }
 
 impl Mixture {
+    /// How many components a mixture may have. The entropy takes the square of their number.
+    pub const MOST_COMPONENTS: usize = 100;
+
     /// From mixing coefficients πₐ, which are scaled to sum to 1, and components.
     pub fn new(weights: Vec<f64>, components: Vec<StudentT>) -> Result<Self> {
+        if components.len() > Self::MOST_COMPONENTS {
+            return invalid("components", components.len(), "a mixture has at most 100");
+        }
         if components.is_empty() || weights.len() != components.len() {
             return invalid(
                 "weights",
                 weights.len(),
-                "one mixing coefficient a component is needed",
+                "one mixing coefficient per component is needed",
             );
         }
         if let Some(bad) = weights.iter().find(|w| !(**w > 0.0 && w.is_finite())) {
             return invalid("weights", bad, "mixing coefficients must be positive");
         }
         let total: f64 = weights.iter().sum();
+        if !total.is_finite() {
+            return invalid("weights", total, "the sum of mixing coefficients must be finite");
+        }
         let weights = weights.iter().map(|w| w / total).collect();
         Ok(Mixture { weights, components }.sorted())
     }
@@ -73,6 +89,12 @@ impl Mixture {
         let top = terms.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         let total: f64 = terms.iter().map(|t| (t - top).exp()).sum();
         terms.iter().map(|t| (t - top).exp() / total).collect()
+    }
+
+    /// The mean of a probability over the components.
+    fn mean(&self, of: impl Fn(&StudentT) -> f64) -> f64 {
+        let sum: f64 = self.weights.iter().zip(&self.components).map(|(w, c)| w * of(c)).sum();
+        sum.clamp(0.0, 1.0)
     }
 
     fn ln_terms(&self, z: f64) -> impl Iterator<Item = f64> {
@@ -178,6 +200,9 @@ impl Term for Mixture {
 impl Marginal for Mixture {
     fn ln_density(&self, z: f64) -> f64 {
         let top = self.ln_terms(z).fold(f64::NEG_INFINITY, f64::max);
+        if top == f64::NEG_INFINITY {
+            return top;
+        }
         top + self.ln_terms(z).map(|t| (t - top).exp()).sum::<f64>().ln()
     }
 
@@ -190,7 +215,11 @@ impl Marginal for Mixture {
     }
 
     fn cdf(&self, z: f64) -> f64 {
-        self.weights.iter().zip(&self.components).map(|(w, c)| w * c.cdf(z)).sum()
+        self.mean(|c| c.cdf(z))
+    }
+
+    fn upper_tail(&self, z: f64) -> f64 {
+        self.mean(|c| c.upper_tail(z))
     }
 
     fn sample<R: Rng + ?Sized>(&self, rng: &mut R) -> f64 {
@@ -223,8 +252,18 @@ impl Marginal for Mixture {
     }
 
     fn entropy(&self) -> f64 {
+        // Σₐ πₐ ∫ Tₐ (−ln T): each component has nodes of its own, on its own scale.
+        let nodes = ENTROPY_NODES / self.components.len();
+        let mean_loss = |component: &StudentT, z: &[f64], weights: &[f64]| {
+            let own = z.iter().zip(weights).map(|(z, w)| w * component.ln_density(*z).exp());
+            let (z, weights): (Vec<f64>, Vec<f64>) =
+                z.iter().copied().zip(own).filter(|(_, w)| *w > 0.0 && w.is_finite()).unzip();
+            let mut sums = vec![0.0; self.n_sums()];
+            self.block(&z, Some(&weights), &mut vec![0.0; z.len()], &mut sums);
+            sums[0]
+        };
         let parts = self.weights.iter().zip(&self.components).map(|(w, c)| {
-            w * quadrature::line(c.mu(), c.scale(), |z| -self.ln_density(z) * c.ln_density(z).exp())
+            w * quadrature::line(c.mu(), c.scale(), nodes, |z, weights| mean_loss(c, z, weights))
         });
         parts.sum()
     }

@@ -7,4 +7,4 @@ mod tilt;
 
 pub use mixture::Mixture;
 pub use student_t::{PaperGradient, StudentT};
-pub use tilt::Tilt;
+pub use tilt::{Sampler as TiltSampler, Tilt};

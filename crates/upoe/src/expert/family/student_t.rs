@@ -1,6 +1,7 @@
 //! The generalised Student-t expert, equation (24).
 
 mod learning;
+mod tail;
 
 pub(super) use learning::STATISTICS;
 
@@ -10,7 +11,7 @@ use crate::linalg::HALF_LN_TAU;
 use rand::{Rng, RngExt};
 use rand_distr::{Distribution, Gamma as GammaDistribution, StandardNormal};
 use serde::{Deserialize, Serialize};
-use special::{Beta as _, Gamma as _};
+use special::Gamma as _;
 
 /// T(z) = Γ(β) θ / (Γ(β − ½) √2π) · (1 + ½ θ² (z − μ)²)^(−β)   (24)
 ///
@@ -48,6 +49,12 @@ struct Stored {
     #[serde(alias = "hold_beta")]
     fix_beta: bool,
 }
+
+/// With fewer degrees of freedom than this, one draw in a thousand lies beyond 1e300.
+const FEWEST_DEGREES_OF_FREEDOM: f64 = 0.01;
+
+/// Draws lie within ± this, so that sums of them are finite.
+const FARTHEST_DRAW: f64 = 1e300;
 
 impl TryFrom<Stored> for StudentT {
     type Error = crate::Error;
@@ -95,8 +102,8 @@ impl StudentT {
         if !(scale > 0.0 && scale.is_finite()) {
             return invalid("scale", scale, "the scale must be positive and finite");
         }
-        if !(degrees_of_freedom > 0.0) {
-            return invalid("degrees of freedom", degrees_of_freedom, "must be positive");
+        if !(degrees_of_freedom >= FEWEST_DEGREES_OF_FREEDOM) {
+            return invalid("degrees of freedom", degrees_of_freedom, "must be 0.01 or more");
         }
         let degrees_of_freedom = degrees_of_freedom.min(1e15);
         Ok(StudentT { location, scale, degrees_of_freedom, fix_mu: false, fix_beta: false })
@@ -156,6 +163,13 @@ impl StudentT {
         }
     }
 
+    /// P(Z ≤ z) and P(Z > z), the smaller one to full relative precision.
+    fn tails(&self, z: f64) -> (f64, f64) {
+        let u = (z - self.location) / self.scale;
+        let tail = tail::upper_tail(u.abs(), self.degrees_of_freedom);
+        if u < 0.0 { (tail, 1.0 - tail) } else { (1.0 - tail, tail) }
+    }
+
     /// ln of the factor before the power.
     pub(super) fn ln_peak(&self) -> f64 {
         ln_norm(self.degrees_of_freedom) - self.scale.ln()
@@ -175,45 +189,34 @@ impl Marginal for StudentT {
     }
 
     fn cdf(&self, z: f64) -> f64 {
-        let (u, nu) = ((z - self.location) / self.scale, self.degrees_of_freedom);
-        let upper = if nu > 1e4 {
-            // Peizer-like expansion of the t in 1/ν about the normal; the first dropped term is
-            // below 1e-14 here.
-            let (u2, n) = (u.abs().min(1e3).powi(2), nu);
-            let x = u.abs().min(1e3);
-            let g1 = (u2 + 1.0) / 4.0;
-            let g2 = (((3.0 * u2 - 7.0) * u2 - 5.0) * u2 - 3.0) / 96.0;
-            let g3 = (((((u2 - 11.0) * u2 + 14.0) * u2 + 6.0) * u2 - 3.0) * u2 - 15.0) / 384.0;
-            (normal::upper(x) + normal::density(x) * x * (g1 + (g2 + g3 / n) / n) / n)
-                .clamp(0.0, 0.5)
-        } else {
-            // P(|U| > u) = I_{ν/(ν+u²)}(ν/2, ½), from whichever end has the smaller argument.
-            let (a, b) = (0.5 * nu, 0.5);
-            let (q, ln_beta) = (u * u / nu, a.ln_beta(b));
-            if q > 1.0 {
-                0.5 * (1.0 / (1.0 + q)).inc_beta(a, b, ln_beta)
-            } else {
-                0.5 * (1.0 - (q / (1.0 + q)).inc_beta(b, a, ln_beta))
-            }
-        };
-        if u < 0.0 { upper } else { 1.0 - upper }
+        self.tails(z).0
+    }
+
+    fn upper_tail(&self, z: f64) -> f64 {
+        self.tails(z).1
     }
 
     fn quantile(&self, p: f64) -> f64 {
         let unit = self.changed(0.0, 1.0, self.degrees_of_freedom);
-        // The upper half by symmetry: small tail probabilities keep their digits.
-        let z = normal::invert(p.min(1.0 - p), |z| unit.cdf(z), |z| unit.ln_density(z).exp());
-        self.location + self.scale * if p < 0.5 { z } else { -z }
+        let mass = |z, upper| if upper { unit.upper_tail(z) } else { unit.cdf(z) };
+        self.location + self.scale * normal::invert(p, mass, |z| unit.ln_density(z).exp())
     }
 
     fn sample<R: Rng + ?Sized>(&self, rng: &mut R) -> f64 {
         // A precision y ~ Gamma(β − ½), z ~ N(μ, 1/y); appendix B's sampler leaves μ out.
         let shape = 0.5 * self.degrees_of_freedom;
         let normal: f64 = rng.sample(StandardNormal);
-        let precision = GammaDistribution::new(shape, 1.0 / shape)
-            .map_or(1.0, |gamma| gamma.sample(rng))
-            .max(f64::MIN_POSITIVE);
-        self.location + self.scale * normal / precision.sqrt()
+        let mut gamma = |shape: f64, scale: f64| {
+            GammaDistribution::new(shape, scale).map_or(1.0, |gamma| gamma.sample(rng))
+        };
+        let root = if shape < 0.05 {
+            // y itself underflows: ln Gamma(a) = ln Gamma(a + 1) − Exp(1) / a.
+            let ln_precision = gamma(shape + 1.0, 1.0 / shape).ln() - gamma(1.0, 1.0) / shape;
+            (0.5 * ln_precision).exp().max(f64::MIN_POSITIVE)
+        } else {
+            gamma(shape, 1.0 / shape).max(f64::MIN_POSITIVE).sqrt()
+        };
+        (self.location + self.scale * normal / root).clamp(-FARTHEST_DRAW, FARTHEST_DRAW)
     }
 
     fn shape(&self) -> Shape {

@@ -1,6 +1,9 @@
 //! A Gaussian tilted by a smooth function: the flexible marginal that (12) asks for.
 
 mod learning;
+mod sampler;
+
+pub use sampler::Sampler;
 
 use super::spline::{
     CELLS, Cells, EDGE, FUNCTIONS, KNOTS, SPACING, basis, derivative, is_tail, knot, left, locate,
@@ -10,6 +13,7 @@ use crate::error::{Result, invalid};
 use crate::expert::quadrature::legendre;
 use crate::expert::{Marginal, Parameter, Shape, normal};
 use crate::linalg::{HALF_LN_TAU, dot};
+use rand::Rng;
 use serde::{Deserialize, Serialize};
 use upoe_kernels::{dispatch, exp};
 
@@ -160,28 +164,38 @@ impl Tilt {
     /// The probability of each cell.
     fn masses(&self) -> [f64; CELLS] {
         std::array::from_fn(|cell| {
-            if is_tail(cell) { self.tail(cell).moments[0] } else { self.partial(cell, 1.0) }
+            if is_tail(cell) { self.tail(cell).moments[0] } else { self.partial(cell, 0.0, 1.0) }
         })
     }
 
-    /// P(Z ≤ z), given the probability of all cells left of one between knots.
-    fn cdf_from(&self, z: f64, left_of: impl Fn(usize) -> f64) -> f64 {
+    /// P(Z > z) where `upper`, otherwise P(Z ≤ z), given the probability of each cell. Adds up
+    /// what lies on that side, so that small probabilities keep their digits.
+    fn mass(&self, z: f64, upper: bool, masses: &[f64; CELLS]) -> f64 {
         let (cell, v) = locate(z);
-        let below = if is_tail(cell) {
-            let tail = self.tail(cell);
-            let gap = tail.side * (z - tail.shift);
-            let beyond = (self.ln_density(z) + ln_mills(gap)).exp();
-            if cell == 0 { beyond } else { 1.0 - beyond }
+        let others = if upper { &masses[cell + 1..] } else { &masses[..cell] };
+        let own = if is_tail(cell) {
+            let Tail { side, shift, .. } = self.tail(cell);
+            let mills = |z: f64, gap: f64| (self.ln_density(z) + ln_mills(gap)).exp();
+            let gap = |z: f64| side * (z - shift);
+            let edge = side * EDGE;
+            match (upper == (cell > 0), gap(z) <= 0.0) {
+                (true, _) => mills(z, gap(z)),
+                // Between the knot and z, from the side on which the shifted Gaussian vanishes.
+                (false, true) => mills(z, -gap(z)) - mills(edge, -gap(edge)),
+                (false, false) => masses[cell] - mills(z, gap(z)),
+            }
+        } else if upper {
+            self.partial(cell, v, 1.0)
         } else {
-            left_of(cell) + self.partial(cell, v)
+            self.partial(cell, 0.0, v)
         };
-        below.clamp(0.0, 1.0)
+        (others.iter().sum::<f64>() + own).clamp(0.0, 1.0)
     }
 
-    /// ∫ T from the cell's left knot over a share of the cell.
-    fn partial(&self, cell: usize, share: f64) -> f64 {
-        let width = SPACING * share;
-        let at = |x: f64| self.ln_density(left(cell) + width * x).exp();
+    /// ∫ T over a part of a cell between knots, in units of the spacing.
+    fn partial(&self, cell: usize, from: f64, to: f64) -> f64 {
+        let (start, width) = (left(cell) + SPACING * from, SPACING * (to - from));
+        let at = |x: f64| self.ln_density(start + width * x).exp();
         legendre().iter().map(|(x, w)| w * width * at(*x)).sum()
     }
 
@@ -229,21 +243,34 @@ impl Tilt {
 
 impl Marginal for Tilt {
     fn ln_density(&self, z: f64) -> f64 {
-        self.tilt(z) - 0.5 * z * z - HALF_LN_TAU
+        let square = z * z;
+        if square == f64::INFINITY {
+            return f64::NEG_INFINITY;
+        }
+        self.tilt(z) - 0.5 * square - HALF_LN_TAU
     }
 
     fn energy_slope(&self, z: f64) -> f64 {
-        z - derivative(&self.spline, z)
+        // Beyond the knots f is linear.
+        z - derivative(&self.spline, z.clamp(-1e9, 1e9))
     }
 
     fn cdf(&self, z: f64) -> f64 {
-        self.cdf_from(z, |cell| self.masses()[..cell].iter().sum())
+        self.mass(z, false, &self.masses())
+    }
+
+    fn upper_tail(&self, z: f64) -> f64 {
+        self.mass(z, true, &self.masses())
     }
 
     fn quantile(&self, p: f64) -> f64 {
         let masses = self.masses();
-        let cdf = |z| self.cdf_from(z, |cell| masses[..cell].iter().sum());
-        normal::invert(p, cdf, |z| self.ln_density(z).exp())
+        let mass = |z, upper| self.mass(z, upper, &masses);
+        normal::invert(p, mass, |z| self.ln_density(z).exp())
+    }
+
+    fn sample<R: Rng + ?Sized>(&self, rng: &mut R) -> f64 {
+        self.sampler().draw(rng)
     }
 
     fn shape(&self) -> Shape {

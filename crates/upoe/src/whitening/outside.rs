@@ -1,0 +1,83 @@
+//! Rows that lie outside the subspace of the training rows, and in which columns.
+
+use super::{Rest, Whitening};
+use crate::error::Result;
+use crate::rows::Rows;
+use rayon::prelude::*;
+
+/// Rows of density 0, because they leave the subspace that the training rows span.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Outside {
+    /// How many rows leave it.
+    pub rows: usize,
+    /// How many rows were looked at.
+    pub of: usize,
+    /// The columns in which they do.
+    pub columns: Vec<usize>,
+    /// Those of the columns that were constant in training, with their value there.
+    pub constant: Vec<(usize, f64)>,
+}
+
+impl Whitening {
+    /// Which rows lie outside the subspace of the training rows, if any do: their ln p is −∞.
+    pub fn outside(&self, rows: &Rows) -> Result<Option<Outside>> {
+        self.check_columns(rows.columns())?;
+        rows.check()?;
+        if self.rest != Rest::Degenerate {
+            return Ok(None);
+        }
+        let left = |i: usize| {
+            let row = rows.row(i);
+            let columns: Vec<usize> = self.off(&row, &self.sphere_row(&row)).collect();
+            (!columns.is_empty()).then_some(columns)
+        };
+        let left: Vec<Vec<usize>> = (0..rows.len()).into_par_iter().filter_map(left).collect();
+        let mut columns: Vec<usize> = left.concat();
+        columns.sort_unstable();
+        columns.dedup();
+        let constant = columns.iter().filter(|i| self.deviations[**i] == 0.0);
+        let constant = constant.map(|i| (*i, self.mean[*i])).collect();
+        let found = Outside { rows: left.len(), of: rows.len(), columns, constant };
+        Ok((found.rows > 0).then_some(found))
+    }
+}
+
+impl Outside {
+    /// What a user should know, given what the columns are called.
+    pub fn message(&self, name: impl Fn(usize) -> String) -> String {
+        const SHOWN: usize = 4;
+        let list = |names: &[String], all: usize| {
+            let more = if all > SHOWN { ", …" } else { "" };
+            format!("{}{more}", names.join(", "))
+        };
+        let quoted = |i: usize| format!("`{}`", name(i));
+        let why = match &self.constant[..] {
+            [] => {
+                let names: Vec<String> =
+                    self.columns.iter().take(SHOWN).map(|i| quoted(*i)).collect();
+                let names = list(&names, self.columns.len());
+                format!("columns {names} do not follow the linear relation they had in training")
+            }
+            [(column, value)] => {
+                format!("column {} was constant ({}) in training", quoted(*column), short(*value))
+            }
+            many => {
+                let one = |(i, value): &(usize, f64)| format!("{} ({})", quoted(*i), short(*value));
+                let names: Vec<String> = many.iter().take(SHOWN).map(one).collect();
+                format!("columns {} were constant in training", list(&names, many.len()))
+            }
+        };
+        format!(
+            "{} of {} rows lie outside the subspace of the training rows and have ln p = -inf: {why}; \
+             to give such rows a density, fit again with rows in which these columns vary, or \
+             without them",
+            self.rows, self.of
+        )
+    }
+}
+
+/// A number without the digits that rounding left.
+fn short(value: f64) -> String {
+    format!("{value:.9e}").parse::<f64>().unwrap_or(value).to_string()
+}
