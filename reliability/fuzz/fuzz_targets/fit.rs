@@ -6,7 +6,7 @@ use arbitrary::{Result, Unstructured};
 use libfuzzer_sys::fuzz_target;
 use upoe::expert::{Family, Marginal};
 use upoe::{
-    Dims, Learner, ParallelStart, Precision, Recipe, Rows, Settings, State, Stop, fit_with,
+    Dims, Families, Fitter, Learner, ParallelStart, Precision, Recipe, Rows, Settings, Stop,
 };
 use upoe_fuzz::{Matrix, check_normalised, matrix, number, within};
 
@@ -17,39 +17,36 @@ fuzz_target!(|data: &[u8]| {
 fn settings(u: &mut Unstructured) -> Result<Settings> {
     let stops = [None, Some(Stop::Null), Some(Stop::Train), Some(Stop::Holdout), Some(Stop::Bic)];
     let starts = [ParallelStart::Sequential, ParallelStart::Pursuit, ParallelStart::Random];
-    let held = |u: &mut Unstructured| -> Result<Option<f64>> {
+    let fixed = |u: &mut Unstructured| -> Result<Option<f64>> {
         u.ratio(1, 8)?.then(|| number(u, 1.0, true)).transpose()
     };
-    Ok(Settings {
-        experts: u.arbitrary::<Option<u8>>()?.map(|j| usize::from(j % 6)),
-        dims: match u.int_in_range(0..=4)? {
-            0 => Dims::Count(u.int_in_range(0..=5)?),
-            1 => Dims::Share(number(u, 0.9, true)?),
-            _ => Dims::All,
-        },
-        family: *u.choose(&[
-            None,
-            Some(Family::StudentT),
-            Some(Family::Mixture),
-            Some(Family::Tilt),
-        ])?,
-        mixture_size: u.int_in_range(0..=3)?,
-        fix_mu: held(u)?.map(|mu| vec![mu]),
-        fix_beta: held(u)?,
-        learner: *u.choose(&[Learner::Pursuit, Learner::Sequential, Learner::Parallel])?,
-        parallel_start: match u.int_in_range(0..=3)? {
-            3 => ParallelStart::Grow,
-            start => starts[start],
-        },
-        stop: *u.choose(&stops)?,
-        starts: Some(u.int_in_range(0..=3)?),
-        max_iter: u.int_in_range(0..=30)?,
-        tol: if u.ratio(1, 8)? { number(u, 1e-5, true)? } else { 1e-5 },
-        seed: u.arbitrary::<u8>()?.into(),
-        recipe: if u.ratio(1, 8)? { Recipe::Paper } else { Recipe::Best },
-        precision: if u.ratio(1, 4)? { Precision::F32 } else { Precision::F64 },
-        threads: None,
-    })
+    let mut settings = Settings::default();
+    settings.experts = u.arbitrary::<Option<u8>>()?.map(|j| usize::from(j % 6));
+    settings.dims = match u.int_in_range(0..=4)? {
+        0 => Dims::Count(u.int_in_range(0..=5)?),
+        1 => Dims::Share(number(u, 0.9, true)?),
+        _ => Dims::All,
+    };
+    let families =
+        [None, Some(Family::StudentT), Some(Family::Mixture), Some(Family::Tilt)];
+    settings.families = u.choose(&families)?.map_or_else(Families::default, Into::into);
+    settings.mixture_size = u.int_in_range(0..=3)?;
+    settings.fix_mu = fixed(u)?.map(|mu| vec![mu]);
+    settings.fix_beta = fixed(u)?;
+    let name = *u.choose(Learner::NAMES)?;
+    let start = match u.int_in_range(0..=3)? {
+        3 => ParallelStart::Grow,
+        start => starts[start],
+    };
+    settings.learner = Learner::named(name, start).expect("a learner");
+    settings.stop = *u.choose(&stops)?;
+    settings.starts = Some(u.int_in_range(0..=3)?);
+    settings.max_iter = u.int_in_range(0..=30)?;
+    settings.tol = if u.ratio(1, 8)? { number(u, 1e-5, true)? } else { 1e-5 };
+    settings.seed = u.arbitrary::<u8>()?.into();
+    settings.recipe = if u.ratio(1, 8)? { Recipe::Paper } else { Recipe::Best };
+    settings.precision = if u.ratio(1, 4)? { Precision::F32 } else { Precision::F64 };
+    Ok(settings)
 }
 
 /// The rows of a matrix, with their weights where it has some.
@@ -70,15 +67,19 @@ fn run(u: &mut Unstructured) -> Result<()> {
     let Some(rows) = rows_of(&data) else { return Ok(()) };
     let held = held.as_ref().and_then(rows_of);
     let fitted = within((16 << 20) + 8000 * data.values.len(), || {
-        fit_with(&rows, held.as_ref(), &settings, State::default(), &mut |_| true)
+        let mut fitter = Fitter::new(settings.clone());
+        if let Some(held) = held {
+            fitter = fitter.holdout(held);
+        }
+        fitter.fit(&rows)
     });
     let Ok(fitted) = fitted else { return Ok(()) };
     for learned in &fitted.state.experts {
-        let density = learned.expert.ln_density(0.0);
-        assert!(learned.q.is_finite() && density.is_finite(), "{density}, {learned:?}: {rows:?}");
-        assert!(learned.direction.iter().all(|w| w.is_finite()));
+        let density = learned.expert().ln_density(0.0);
+        assert!(learned.gain.is_finite() && density.is_finite(), "{density}, {learned:?}: {rows:?}");
+        assert!(learned.direction().iter().all(|w| w.is_finite()));
         if careful {
-            check_normalised(&learned.expert);
+            check_normalised(learned.expert());
         }
     }
     assert!(fitted.state.path.iter().all(|point| point.train.is_finite()));

@@ -82,7 +82,7 @@ fn endless_work_says_how_far_it_is_and_ends_on_ctrl_c() {
     let most = "1000000000000";
     for args in [
         &["sample", "m.upoe", "-n", most, "-o", "/dev/null"][..],
-        &["score", "m.upoe", "crabs.csv", "--tail", most, "-o", "s.csv"],
+        &["score", "m.upoe", "crabs.csv", "--tail", "100000000", "-o", "s.csv"],
     ] {
         let start = Instant::now();
         let mut child = begin(&place, args);
