@@ -114,6 +114,10 @@ class Model:
         """
         W, in sphered space: (J, dimensions).
         """
+    def drawn_scores(self, /, samples: SupportsIndex, seed: SupportsIndex, threads: SupportsIndex | None) -> NDArray[float64]:
+        """
+        ln p of rows drawn from the model, rising.
+        """
     @property
     def experts(self, /) -> list[Expert]:
         """
@@ -203,6 +207,10 @@ class Model:
     def training(self, /) -> str:
         """
         What it was trained on, and how well it did, as JSON.
+        """
+    def tail(self, /, x: NDArray[float64] | NDArray[float32], samples: SupportsIndex, seed: SupportsIndex, threads: SupportsIndex | None) -> NDArray[float64]:
+        """
+        The probability of rows no more probable than each of these, from drawn rows.
         """
     def transform(self, /, x: NDArray[float64] | NDArray[float32], threads: SupportsIndex | None) -> NDArray[float64]:
         """

@@ -109,7 +109,7 @@ impl Piece {
         let w = if self.slope > 0.0 { 1.0 - down } else { down };
         let [c, d] = self.bend;
         let below = self.top + w * (1.0 - w) * (c + d * (1.0 + w));
-        (rng.random::<f64>() < (-below).exp()).then(|| self.start + self.width * w)
+        (rng.random::<f64>() < (-below).exp()).then_some(self.start + self.width * w)
     }
 }
 
