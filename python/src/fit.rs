@@ -136,7 +136,8 @@ fn learn(
         }
         let fit = fitter.fit(&rows)?;
         let seconds = began.elapsed().as_secs_f64();
-        let evaluation = Evaluation::of(&fit.model, &rows, held.as_ref())?;
+        let evaluate = || Evaluation::of(&fit.model, &rows, held.as_ref());
+        let evaluation = threads::run(settings.threads, evaluate)?;
         Ok((fit, Training::new(evaluation, seconds, &settings)))
     });
     let (fit, training) = fitted.map_err(|e: upoe::Error| errors::of(e, names.as_deref()))?;

@@ -87,7 +87,7 @@ def test_forked_children_work():
 def test_progress(capsys, X, monkeypatch):
     UPoE(n_experts=1, verbose=1).fit(X)
     shown = capsys.readouterr()
-    assert "1 expert(s): the number of experts asked for is reached" in shown.out
+    assert "1 expert(s): the requested number of experts is reached" in shown.out
     assert "gain" in shown.out and "upoe" in shown.err
     monkeypatch.setitem(sys.modules, "tqdm.auto", None)
     rows = np.random.default_rng(0).standard_t(3, size=(100_000, 10))
