@@ -30,19 +30,21 @@ class Density(BaseEstimator):
     n_features_in_: int
     feature_names_in_: NDArray[np.object_]
 
-    def _fit(
-        self, X: Any, sample_weight: Any, groups: Any = None, **changes: Any
-    ) -> _validate.Rows:
-        """Fits the model; returns the rows as they were read."""
+    def _fit(self, X: Any, sample_weight: Any, groups: Any = None, **changes: Any) -> None:
+        """Fits the model."""
         settings = {**_settings.settings(self.get_params(deep=False)), **changes}
-        rows, names = _validate.table(X, estimator=type(self).__name__, min_rows=2)
-        weight = _validate.weights(sample_weight, len(rows))
-        held = self._held_out(len(rows), groups, settings["seed"])
-        train, train_weight, holdout, holdout_weight = rows, weight, None, None
-        if held is not None:
-            train, holdout = rows[~held], rows[held]
+        table = _validate.table(X, estimator=type(self).__name__, min_rows=2)
+        weight = _validate.weights(sample_weight, len(table.rows))
+        held = self._held_out(len(table.rows), groups, settings["seed"])
+        holdout = train_weight = holdout_weight = None
+        if held is None:
+            train, train_weight = table.private(), weight
+        else:
+            train, holdout = table.private(~held), table.private(held)
             if weight is not None:
                 train_weight, holdout_weight = weight[~held], weight[held]
+        names = table.names
+        del table  # what it has converted is not needed any more
         verbose = int(getattr(self, "verbose", 0) or 0)
         with progress(verbose, settings["experts"]) as show:
             model = _upoe.fit(
@@ -54,7 +56,6 @@ class Density(BaseEstimator):
         for about_convergence, notice in model.notices:
             category = ConvergenceWarning if about_convergence else UPoEWarning
             warnings.warn(notice, category, stacklevel=3)
-        return rows
 
     def _held_out(self, rows: int, groups: Any, seed: int) -> NDArray[np.bool_] | None:
         """Which rows are held out, where any are."""
@@ -65,7 +66,7 @@ class Density(BaseEstimator):
         if not isinstance(share, numbers.Real) or not 0.0 < float(share) < 1.0:
             raise ValueError(f"holdout = {share!r}: the share of rows held out lies in (0, 1)")
         if groups is not None:
-            groups = np.asarray(groups)
+            groups = _validate.array(groups, "groups")
             if groups.shape != (rows,):
                 raise ValueError(f"groups.shape == {groups.shape}, expected {(rows,)}!")
             groups = [str(group) for group in groups.tolist()]
@@ -116,7 +117,7 @@ class Density(BaseEstimator):
     def _rows(self, X: Any) -> _validate.Rows:
         """Rows to apply the fitted model to."""
         self._check_fitted()
-        rows, names = _validate.table(X, estimator=type(self).__name__)
+        rows, names, _ = _validate.table(X, estimator=type(self).__name__)
         _validate.same_columns(self, rows.shape[1], names)
         return rows
 
