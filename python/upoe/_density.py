@@ -34,6 +34,7 @@ class Density(BaseEstimator):
         """Fits the model."""
         settings = {**_settings.settings(self.get_params(deep=False)), **changes}
         table = _validate.table(X, estimator=type(self).__name__, min_rows=2)
+        _validate.distinct(table.names)
         weight = _validate.weights(sample_weight, len(table.rows))
         held = self._held_out(len(table.rows), groups, settings["seed"])
         holdout = train_weight = holdout_weight = None
@@ -100,7 +101,7 @@ class Density(BaseEstimator):
         self.n_iter_ = max([1] + [expert.n_iter for expert in self.experts_])
         self.path_ = model.path
         self.stop_reason_, self.stop_message_ = model.stop
-        self.notices_ = [notice for _, notice in model.notices]
+        self.notices_ = [_validate.harmless(notice) for _, notice in model.notices]
         self.training_ = json.loads(model.training)
         self._n_features_out = self.n_experts_
 
@@ -265,7 +266,10 @@ class Density(BaseEstimator):
         estimator : instance of the class
             Fitted, with the parameters that the model was fitted with.
         """
-        model = _upoe.Model.load(os.fspath(path))
+        try:
+            model = _upoe.Model.load(os.fspath(path))
+        except (OSError, ValueError) as error:  # which may quote the file
+            raise type(error)(_validate.harmless(str(error))) from None
         known = cls().get_params(deep=False)
         params = {k: v for k, v in _settings.parameters(json.loads(model.settings)).items() if k in known}
         estimator = cls(**params)

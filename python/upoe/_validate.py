@@ -211,6 +211,29 @@ def weights(sample_weight: Any, rows: int) -> Floats | None:
     return weights
 
 
+def harmless(text: str) -> str:
+    """Text from elsewhere, such as a name in a file, that is safe to print.
+
+    What a terminal obeys or cannot show (control characters, marks that turn the direction of
+    writing) is replaced by its escape.
+    """
+    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
+
+
+def distinct(names: list[str] | None) -> None:
+    """Refuses columns that have the same name: models know their columns by name."""
+    places: dict[str, list[int]] = {}
+    for place, name in enumerate(names or []):
+        places.setdefault(name, []).append(place)
+    twice = [f"{name!r} (columns {places[name]})" for name in places if len(places[name]) > 1]
+    if twice:
+        more = f" and {len(twice) - 5} more" if len(twice) > 5 else ""
+        raise ValueError(
+            f"Columns have the same name: {', '.join(twice[:5])}{more}. A model knows its columns "
+            "by their names; rename them or leave some out."
+        )
+
+
 def same_columns(estimator: Any, columns: int, names: list[str] | None) -> None:
     """Refuses rows whose columns are not those of the fit."""
     name = type(estimator).__name__
@@ -245,7 +268,7 @@ def _other_names(fitted: list[str], names: list[str]) -> str:
         ("Feature names seen at fit time, yet now missing:", missing),
     ):
         if which:
-            message += title + "\n" + "".join(f"- {name}\n" for name in which[:5])
+            message += title + "\n" + "".join(f"- {harmless(name)}\n" for name in which[:5])
             message += "- ...\n" if len(which) > 5 else ""
     if not unseen and not missing:
         message += "Feature names must be in the same order as they were in fit.\n"
