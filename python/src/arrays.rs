@@ -1,70 +1,127 @@
-//! Arrays in without a copy, and out as Rust allocated them.
+//! Arrays in, and out as Rust allocated them.
+//!
+//! Other threads may write to an array of Python's at any time, which Rust must never read
+//! meanwhile. So Rust reads private copies only, and numpy makes them.
+
+use std::ops::Range;
 
 use numpy::ndarray::{Array2, Array3};
-use numpy::{Element, IntoPyArray, PyReadonlyArray2, PyUntypedArrayMethods};
+use numpy::{
+    Element, IntoPyArray, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray2,
+    PyUntypedArrayMethods,
+};
 #[cfg(feature = "inspect")]
 use pyo3::inspect::PyStaticExpr;
+use pyo3::types::PySlice;
 use pyo3::{Borrowed, prelude::*};
 use upoe::Rows;
 
-use crate::errors::{self, Names};
+use crate::errors;
 
 /// An array of rows, in double or single precision.
-pub enum Array<'py> {
+pub enum Source {
+    /// float64.
+    Double(Py<PyArray2<f64>>),
+    /// float32.
+    Single(Py<PyArray2<f32>>),
+}
+
+/// An array of rows that nobody else has, C-contiguous.
+pub enum Private<'py> {
     /// float64.
     Double(PyReadonlyArray2<'py, f64>),
     /// float32.
     Single(PyReadonlyArray2<'py, f32>),
 }
 
-impl Array<'_> {
-    /// Its rows where they lie, after a check that all are finite; they must be C-contiguous.
-    pub fn rows(&self, names: Names) -> PyResult<Rows<'_>> {
-        let rows = match self {
-            Array::Double(array) => Rows::new(c_slice(array)?, array.shape()[1]),
-            Array::Single(array) => Rows::single(c_slice(array)?, array.shape()[1]),
+impl Source {
+    /// The number of rows and of columns.
+    pub fn shape(&self, py: Python<'_>) -> (usize, usize) {
+        let shape = match self {
+            Source::Double(array) => array.bind(py).shape(),
+            Source::Single(array) => array.bind(py).shape(),
         };
-        let checked = rows.and_then(|rows| rows.check().map(|()| rows));
-        checked.map_err(|e| errors::of(e, names))
+        (shape[0], shape[1])
+    }
+
+    /// The array itself, which the caller has made for this alone.
+    pub fn whole<'py>(&self, py: Python<'py>) -> PyResult<Private<'py>> {
+        Ok(match self {
+            Source::Double(array) => Private::Double(array.bind(py).try_readonly()?),
+            Source::Single(array) => Private::Single(array.bind(py).try_readonly()?),
+        })
+    }
+
+    /// A copy of some rows.
+    pub fn block<'py>(&self, py: Python<'py>, rows: Range<usize>) -> PyResult<Private<'py>> {
+        let slice = PySlice::new(py, rows.start as isize, rows.end as isize, 1);
+        let array = match self {
+            Source::Double(array) => array.bind(py).as_any(),
+            Source::Single(array) => array.bind(py).as_any(),
+        };
+        let copy = array.get_item(slice)?.call_method0("copy")?;
+        Ok(match self {
+            Source::Double(_) => Private::Double(copy.extract()?),
+            Source::Single(_) => Private::Single(copy.extract()?),
+        })
     }
 }
 
-impl<'a, 'py> FromPyObject<'a, 'py> for Array<'py> {
-    type Error = PyErr;
-    #[cfg(feature = "inspect")]
-    const INPUT_TYPE: PyStaticExpr = types::ROWS;
-
-    fn extract(object: Borrowed<'a, 'py, PyAny>) -> PyResult<Self> {
-        match object.extract() {
-            Ok(array) => Ok(Array::Double(array)),
-            Err(_) => Ok(Array::Single(object.extract()?)),
-        }
+impl Private<'_> {
+    /// Its rows, where they lie.
+    pub fn rows(&self) -> PyResult<Rows<'_>> {
+        let rows = match self {
+            Private::Double(array) => Rows::new(c_slice(array)?, array.shape()[1]),
+            Private::Single(array) => Rows::single(c_slice(array)?, array.shape()[1]),
+        };
+        rows.map_err(|e| errors::of(e, None))
     }
 }
 
-/// The same, held for later.
-pub struct Held(pub Py<PyAny>);
-
-impl FromPyObject<'_, '_> for Held {
+impl FromPyObject<'_, '_> for Source {
     type Error = PyErr;
     #[cfg(feature = "inspect")]
     const INPUT_TYPE: PyStaticExpr = types::ROWS;
 
     fn extract(object: Borrowed<'_, '_, PyAny>) -> PyResult<Self> {
-        Ok(Held(object.to_owned().unbind()))
+        match object.extract() {
+            Ok(array) => Ok(Source::Double(array)),
+            Err(_) => Ok(Source::Single(object.extract()?)),
+        }
     }
 }
 
-/// An argument that is an array of float64.
+/// An argument that is an array of float64; where it is read, a private copy of it.
 pub struct Argument<T>(pub T);
 
-impl<'a, 'py, T: FromPyObject<'a, 'py>> FromPyObject<'a, 'py> for Argument<T> {
-    type Error = T::Error;
+impl<'a, 'py, T: for<'b> FromPyObject<'b, 'py, Error = PyErr>> FromPyObject<'a, 'py>
+    for Argument<T>
+{
+    type Error = PyErr;
     #[cfg(feature = "inspect")]
     const INPUT_TYPE: PyStaticExpr = types::FLOATS;
 
-    fn extract(object: Borrowed<'a, 'py, PyAny>) -> Result<Self, T::Error> {
-        T::extract(object).map(Argument)
+    fn extract(object: Borrowed<'a, 'py, PyAny>) -> PyResult<Self> {
+        T::extract(object)?; // which refuses what is not an array
+        if let Ok(mask) = object.getattr("mask")
+            && mask.call_method0("any")?.is_truthy()?
+        {
+            return Err(errors::masked());
+        }
+        Ok(Argument(T::extract(object.call_method0("copy")?.as_borrowed())?))
+    }
+}
+
+/// Weights of rows, in an array that nobody else has.
+pub struct Weights(pub Py<PyArray1<f64>>);
+
+impl FromPyObject<'_, '_> for Weights {
+    type Error = PyErr;
+    #[cfg(feature = "inspect")]
+    const INPUT_TYPE: PyStaticExpr = types::FLOATS;
+
+    fn extract(object: Borrowed<'_, '_, PyAny>) -> PyResult<Self> {
+        Ok(Weights(object.extract()?))
     }
 }
 

@@ -1,7 +1,8 @@
 //! Rust errors as Python exceptions, with the columns' names.
 
 use pyo3::exceptions::{
-    PyFileNotFoundError, PyIsADirectoryError, PyOSError, PyRuntimeError, PyValueError,
+    PyFileNotFoundError, PyIsADirectoryError, PyMemoryError, PyOSError, PyRuntimeError,
+    PyValueError,
 };
 use pyo3::{PyErr, PyResult};
 use upoe::Error;
@@ -44,6 +45,21 @@ pub fn of(error: Error, names: Names) -> PyErr {
     })
 }
 
+/// The error of a block of rows, as one of all rows.
+pub fn from_row(error: Error, start: usize) -> Error {
+    match error {
+        Error::NonFinite { row, column, value } => {
+            Error::NonFinite { row: start + row, column, value }
+        }
+        error => error,
+    }
+}
+
+/// For masked values, which Rust would read as if they were not.
+pub fn masked() -> PyErr {
+    PyValueError::new_err("the array has masked values: replace them first, by .filled(number)")
+}
+
 /// The estimator's word for a setting.
 fn parameter(setting: &str) -> &str {
     match setting {
@@ -67,6 +83,11 @@ pub fn of_file(error: upoe_file::Error) -> PyErr {
         FileError::IsDirectory { .. } => PyIsADirectoryError::new_err(text),
         _ => PyOSError::new_err(text),
     }
+}
+
+/// For a lack of memory, or of threads.
+pub fn memory(what: String) -> PyErr {
+    PyMemoryError::new_err(format!("not enough memory: {what}"))
 }
 
 /// For what should not happen.

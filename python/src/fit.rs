@@ -1,9 +1,7 @@
-//! A fit on a thread of its own, while Python's thread listens for Ctrl-C.
+//! A fit, with progress.
 
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
-use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
 
 use numpy::{PyArray1, PyArrayMethods, PyReadonlyArray1};
 use pyo3::exceptions::PyValueError;
@@ -12,15 +10,9 @@ use upoe::evaluate::Evaluation;
 use upoe::{Event, Fitter, Rows, Settings};
 use upoe_file::Training;
 
-use crate::arrays::{Argument, Array, Held};
-use crate::errors::Names;
+use crate::arrays::{Private, Source, Weights};
 use crate::model::PyModel;
-use crate::{errors, threads};
-
-/// How often Python's thread looks for signals and shows progress.
-const LOOK: Duration = Duration::from_millis(50);
-/// How long a stopped fit may take to come to its end before Python goes on without it.
-const PATIENCE: Duration = Duration::from_millis(700);
+use crate::{errors, memory, threads, work};
 
 /// How far a fit has come.
 #[derive(Clone, Copy, Default)]
@@ -30,88 +22,85 @@ struct Progress {
     gain: f64,
 }
 
-/// What both threads see.
-#[derive(Default)]
-struct Shared {
-    stop: AtomicBool,
-    progress: Mutex<Progress>,
-}
-
-impl Shared {
-    /// The observer's part: notes the event, and says whether to go on.
-    fn see(&self, event: &Event) -> bool {
+impl Progress {
+    fn note(&mut self, event: &Event) {
         if let Event::Pass { expert, gain, .. } = event {
-            let mut progress = self.progress.lock().unwrap_or_else(PoisonError::into_inner);
-            let passes = progress.passes + 1;
-            *progress = Progress { expert: *expert, passes, gain: *gain };
+            *self = Progress { expert: *expert, passes: self.passes + 1, gain: *gain };
         }
-        !self.stop.load(Ordering::Relaxed)
-    }
-
-    fn progress(&self) -> Progress {
-        *self.progress.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// Rows and optionally their weights, held so that they outlive a fit nobody waits for.
+/// Rows and optionally their weights, in arrays that nobody else has.
 struct Table {
-    rows: Py<PyAny>,
+    rows: Source,
     weights: Option<Py<PyArray1<f64>>>,
 }
 
 /// The same, borrowed.
 struct Borrowed<'py> {
-    rows: Array<'py>,
+    rows: Private<'py>,
     weights: Option<PyReadonlyArray1<'py, f64>>,
 }
 
 impl Table {
     fn borrow<'py>(&self, py: Python<'py>) -> PyResult<Borrowed<'py>> {
         let weights = self.weights.as_ref().map(|w| w.bind(py).try_readonly()).transpose()?;
-        Ok(Borrowed { rows: self.rows.bind(py).extract()?, weights })
+        Ok(Borrowed { rows: self.rows.whole(py)?, weights })
     }
 }
 
 impl Borrowed<'_> {
-    fn rows(&self, names: Names) -> PyResult<Rows<'_>> {
-        let rows = self.rows.rows(names)?;
+    fn rows(&self) -> PyResult<Rows<'_>> {
+        let rows = self.rows.rows()?;
         match &self.weights {
-            Some(weights) => rows.weighted(weights.as_slice()?).map_err(|e| errors::of(e, names)),
+            Some(weights) => rows.weighted(weights.as_slice()?).map_err(|e| errors::of(e, None)),
             None => Ok(rows),
         }
     }
 }
 
 /// Fits a model. `settings` is JSON, `names` the columns' names, and
-/// `progress(expert, passes, gain)` is called a few times per second.
+/// `progress(expert, passes, gain)` is called a few times per second. The arrays must be private:
+/// C-contiguous, and known to no other thread.
 #[pyfunction]
 #[pyo3(signature = (x, weights, holdout, holdout_weights, settings, names, progress))]
 #[allow(clippy::too_many_arguments)] // One caller, which names them all.
 pub fn fit(
     py: Python<'_>,
-    x: Held,
-    weights: Option<Argument<Py<PyArray1<f64>>>>,
-    holdout: Option<Held>,
-    holdout_weights: Option<Argument<Py<PyArray1<f64>>>>,
+    x: Source,
+    weights: Option<Weights>,
+    holdout: Option<Source>,
+    holdout_weights: Option<Weights>,
     settings: &str,
     names: Option<Vec<String>>,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<PyModel> {
-    let settings = serde_json::from_str(settings)
+    let settings: Settings = serde_json::from_str(settings)
         .map_err(|error| PyValueError::new_err(format!("settings: {error}")))?;
-    let train = Table { rows: x.0, weights: weights.map(|w| w.0) };
-    let held = holdout.map(|rows| Table { rows: rows.0, weights: holdout_weights.map(|w| w.0) });
-    let shared = Arc::new(Shared::default());
-    let (sender, receiver) = channel();
-    let seen = Arc::clone(&shared);
-    let work = move || {
-        let fitted = Python::attach(|py| learn(py, &train, held.as_ref(), settings, names, &seen));
-        // After Ctrl-C nobody may be waiting any more.
-        drop(sender.send(fitted));
+    let train = Table { rows: x, weights: weights.map(|w| w.0) };
+    let held = holdout.map(|rows| Table { rows, weights: holdout_weights.map(|w| w.0) });
+    let ours = Arc::new(Mutex::new(Progress::default()));
+    let theirs = Arc::clone(&ours);
+    let look = || match &progress {
+        Some(show) => {
+            let Progress { expert, passes, gain } = *lock(&ours);
+            show.call1(py, (expert, passes, gain)).map(drop)
+        }
+        None => Ok(()),
     };
-    let started = std::thread::Builder::new().name("upoe-fit".into()).spawn(work);
-    started.map_err(|_| errors::internal("no thread could be started"))?;
-    wait(py, receiver, &shared, progress.as_ref())
+    work::run(py, look, move |stop| {
+        let mut observer = |event: &Event| {
+            lock(&theirs).note(event);
+            !stop.asked()
+        };
+        let fit = |py: Python| learn(py, &train, held.as_ref(), settings, names, &mut observer);
+        let fitted = Python::try_attach(fit);
+        fitted.unwrap_or_else(|| Err(errors::internal("Python has ended")))
+    })
+}
+
+fn lock(progress: &Mutex<Progress>) -> MutexGuard<'_, Progress> {
+    progress.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// The fit itself, with Python free to do other things.
@@ -121,59 +110,32 @@ fn learn(
     held: Option<&Table>,
     settings: Settings,
     names: Option<Vec<String>>,
-    shared: &Shared,
+    observer: &mut (dyn FnMut(&Event) -> bool + Send),
 ) -> PyResult<PyModel> {
     let began = Instant::now();
     let train = train.borrow(py)?;
     let held = held.map(|table| table.borrow(py)).transpose()?;
-    let rows = train.rows(names.as_deref())?;
-    let held = held.as_ref().map(|table| table.rows(names.as_deref())).transpose()?;
-    let running = settings.clone().with(|s| s.threads = threads::own(settings.threads));
-    let fitted = py.detach(|| {
-        let mut fitter = Fitter::new(running).observe(|event| shared.see(event));
+    let rows = train.rows()?;
+    let held = held.as_ref().map(Borrowed::rows).transpose()?;
+    // The fit runs on the threads that it is started on, instead of starting its own.
+    let running = settings.clone().with(|s| s.threads = None);
+    let all = rows.len() + held.as_ref().map_or(0, Rows::len);
+    let bytes = memory::of_fit(all, rows.columns(), settings.precision);
+    let fit = || {
+        rows.check()?;
+        held.as_ref().map_or(Ok(()), Rows::check)?;
+        let mut fitter = Fitter::new(running).observe(observer);
         if let Some(held) = held {
             fitter = fitter.holdout(held);
         }
         let fit = fitter.fit(&rows)?;
         let seconds = began.elapsed().as_secs_f64();
-        let evaluate = || Evaluation::of(&fit.model, &rows, held.as_ref());
-        let evaluation = threads::run(settings.threads, evaluate)?;
+        let evaluation = Evaluation::of(&fit.model, &rows, held.as_ref())?;
         Ok((fit, Training::new(evaluation, seconds, &settings)))
-    });
+    };
+    let checked =
+        || memory::check(bytes, "the fit", "use fewer rows, or precision=\"f32\"").map(|()| fit());
+    let fitted = py.detach(|| threads::run(settings.threads, checked))??;
     let (fit, training) = fitted.map_err(|e: upoe::Error| errors::of(e, names.as_deref()))?;
     Ok(PyModel::new(fit, names, settings, training))
-}
-
-/// Waits for the fit, looking for Ctrl-C and showing progress meanwhile.
-fn wait(
-    py: Python<'_>,
-    receiver: Receiver<PyResult<PyModel>>,
-    shared: &Shared,
-    progress: Option<&Py<PyAny>>,
-) -> PyResult<PyModel> {
-    let receiver = Mutex::new(receiver);
-    let receive = |time: Duration| {
-        py.detach(|| receiver.lock().unwrap_or_else(PoisonError::into_inner).recv_timeout(time))
-    };
-    loop {
-        match receive(LOOK) {
-            Ok(fitted) => return fitted,
-            Err(RecvTimeoutError::Disconnected) => {
-                return Err(errors::internal("the fit broke off"));
-            }
-            Err(RecvTimeoutError::Timeout) => {}
-        }
-        let looked = py.check_signals().and_then(|()| match progress {
-            Some(show) => {
-                let Progress { expert, passes, gain } = shared.progress();
-                show.call1(py, (expert, passes, gain)).map(drop)
-            }
-            None => Ok(()),
-        });
-        if let Err(interrupt) = looked {
-            shared.stop.store(true, Ordering::Relaxed);
-            drop(receive(PATIENCE));
-            return Err(interrupt);
-        }
-    }
 }

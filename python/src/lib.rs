@@ -4,10 +4,13 @@ mod arrays;
 mod choices;
 mod errors;
 mod expert;
+mod explanation;
 mod fit;
 mod holdout;
+mod memory;
 mod model;
 mod threads;
+mod work;
 
 use pyo3::prelude::*;
 

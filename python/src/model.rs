@@ -2,25 +2,24 @@
 
 use std::path::{Path, PathBuf};
 
-use numpy::PyReadonlyArray2;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use rayon::prelude::*;
 use upoe::evaluate::Tail;
-use upoe::{Explanation, Fit, Model, Notice, Settings};
+use upoe::{Fit, Model, Notice, Rows, Settings};
 use upoe_file::{Container, ModelFile, Training};
 
-use crate::arrays::{self, Argument, Array, Floats};
+use crate::arrays::{self, Floats, Source};
 use crate::errors::{self, Names};
 use crate::expert::PyExpert;
+use crate::explanation::{Explained, Parts};
+use crate::memory;
 use crate::threads;
+use crate::work::Blocks;
 
 /// A fitted model.
 #[pyclass(frozen, name = "Model", module = "upoe._upoe")]
 pub struct PyModel(ModelFile);
-
-type Parts<'py> =
-    (Floats<'py>, f64, Floats<'py>, Floats<'py>, Floats<'py>, Option<(Floats<'py>, Floats<'py>)>);
 
 impl PyModel {
     /// From a fit; columns without names are called as tables without names call them.
@@ -39,13 +38,51 @@ impl PyModel {
         &self.0.model
     }
 
-    fn drawn(&self, samples: usize, seed: u64) -> upoe::Result<Tail> {
-        let tail = Tail::draw(self.model(), samples, seed, &mut |_| true)?;
-        Ok(tail.unwrap_or_else(|| Tail::of_scores(Vec::new())))
+    /// ln p of rows drawn from the model.
+    fn drawn(
+        slf: &Bound<'_, Self>,
+        samples: usize,
+        seed: u64,
+        threads: Option<usize>,
+    ) -> PyResult<Tail> {
+        let (model, columns) = (slf.clone().unbind(), slf.get().n_features());
+        let blocks = Blocks { rows: samples, columns, threads };
+        let drawn = blocks.run(slf.py(), memory::space(samples, 1)?, move |range, out| {
+            let model = model.get().model();
+            let rows = model.sample_range(range, seed);
+            let scores = Rows::new(&rows, columns).and_then(|rows| model.score(&rows));
+            out.extend(scores.map_err(|e| errors::of(e, None))?);
+            Ok(())
+        })?;
+        Ok(Tail::of_scores(drawn))
     }
 
     fn names(&self) -> Names<'_> {
         (self.0.names != generic(self.0.names.len())).then_some(&self.0.names)
+    }
+
+    /// Goes over the rows of `x` in blocks; `each` adds what it makes of a block to `out`.
+    fn over<T: Send + 'static>(
+        slf: &Bound<'_, Self>,
+        x: Source,
+        threads: Option<usize>,
+        out: T,
+        each: impl Fn(&Model, &Rows, &mut T) -> upoe::Result<()> + Send + Sync + 'static,
+    ) -> PyResult<T> {
+        let (rows, columns) = x.shape(slf.py());
+        let columns = columns.max(slf.get().n_features());
+        let model = slf.clone().unbind();
+        Blocks { rows, columns, threads }.run(slf.py(), out, move |range, out| {
+            let start = range.start;
+            let block = Python::try_attach(|py| {
+                let block = x.block(py, range)?;
+                let rows = block.rows()?;
+                let (model, names) = (model.get().model(), model.get().names());
+                let done = py.detach(|| each(model, &rows, out));
+                done.map_err(|e| errors::of(errors::from_row(e, start), names))
+            });
+            block.unwrap_or_else(|| Err(errors::internal("Python has ended")))
+        })
     }
 
     fn read(container: upoe_file::Result<Container>, file: &Path) -> PyResult<Self> {
@@ -94,135 +131,138 @@ impl PyModel {
 
     /// ln p of rows: over their own columns, or in sphered space.
     fn score<'py>(
-        &self,
-        py: Python<'py>,
-        x: Array<'py>,
+        slf: &Bound<'py, Self>,
+        x: Source,
         sphered: bool,
         threads: Option<usize>,
     ) -> PyResult<Floats<'py>> {
-        let rows = x.rows(self.names())?;
-        let score = || match sphered {
-            true => self.model().score_sphered(&rows),
-            false => self.model().score(&rows),
+        let (py, (n, _)) = (slf.py(), x.shape(slf.py()));
+        let scores = Self::over(slf, x, threads, memory::space(n, 1)?, move |model, rows, out| {
+            out.extend(if sphered { model.score_sphered(rows) } else { model.score(rows) }?);
+            Ok(())
+        })?;
+        Ok(arrays::vector(py, scores))
+    }
+
+    /// Why these rows, of which there are `of` with others, have ln p = −∞, where they lie outside
+    /// the subspace of the training rows.
+    fn outside(&self, py: Python<'_>, x: Source, of: usize) -> PyResult<Option<String>> {
+        let rows = x.block(py, 0..x.shape(py).0)?;
+        let rows = rows.rows()?;
+        let look = || self.model().whitening().outside(&rows);
+        let outside = py.detach(|| threads::run(Some(1), look))?;
+        let name = |column: usize| match self.names().and_then(|names| names.get(column)) {
+            Some(name) => name.clone(),
+            None => column.to_string(),
         };
-        let scores = py.detach(|| threads::run(threads, score));
-        Ok(arrays::vector(py, scores.map_err(|e| errors::of(e, self.names()))?))
+        Ok(outside.map_err(|e| errors::of(e, self.names()))?.map(|mut outside| {
+            outside.of = of;
+            outside.message(name)
+        }))
     }
 
     /// The projections of rows: (n, J).
     fn transform<'py>(
-        &self,
-        py: Python<'py>,
-        x: Array<'py>,
+        slf: &Bound<'py, Self>,
+        x: Source,
         threads: Option<usize>,
     ) -> PyResult<Floats<'py>> {
-        let rows = x.rows(self.names())?;
-        let z = py.detach(|| threads::run(threads, || self.model().transform(&rows)));
-        let z = z.map_err(|e| errors::of(e, self.names()))?;
-        Ok(arrays::shaped(py, z, rows.len(), self.model().experts().len()))
+        let (py, (n, _)) = (slf.py(), x.shape(slf.py()));
+        let j = slf.get().model().experts().len();
+        let z = Self::over(slf, x, threads, memory::space(n, j)?, |model, rows, out| {
+            out.extend(model.transform(rows)?);
+            Ok(())
+        })?;
+        Ok(arrays::shaped(py, z, n, j))
     }
 
     /// The rows of highest Gaussian density with these projections.
     fn inverse_transform<'py>(
-        &self,
-        py: Python<'py>,
-        z: Argument<PyReadonlyArray2<'py, f64>>,
+        slf: &Bound<'py, Self>,
+        z: Source,
         threads: Option<usize>,
     ) -> PyResult<Floats<'py>> {
-        let z = z.0.as_array();
-        let back = || {
-            let rows: Vec<Vec<f64>> = z.outer_iter().map(|z| z.to_vec()).collect();
-            let rows: upoe::Result<Vec<Vec<f64>>> =
-                rows.par_iter().map(|z| self.model().inverse_transform(z)).collect();
-            rows.map(|rows| rows.concat())
-        };
-        let x = py.detach(|| threads::run(threads, back));
-        let columns = self.model().whitening().columns();
-        Ok(arrays::matrix(py, x.map_err(|e| errors::of(e, None))?, columns))
+        let (py, (n, j)) = (slf.py(), z.shape(slf.py()));
+        let columns = slf.get().n_features();
+        if j == 0 {
+            let mean = slf.get().model().inverse_transform(&[]).map_err(|e| errors::of(e, None))?;
+            memory::space(n, columns)?;
+            return Ok(arrays::shaped(py, mean.repeat(n), n, columns));
+        }
+        let x = Self::over(slf, z, threads, memory::space(n, columns)?, |model, rows, out| {
+            rows.check()?;
+            let back = |i| model.inverse_transform(&rows.row(i));
+            let back: upoe::Result<Vec<_>> = (0..rows.len()).into_par_iter().map(back).collect();
+            out.extend(back?.into_iter().flatten());
+            Ok(())
+        })?;
+        Ok(arrays::shaped(py, x, n, columns))
     }
 
     /// `n` rows drawn from the model.
     fn sample<'py>(
-        &self,
-        py: Python<'py>,
+        slf: &Bound<'py, Self>,
         n: usize,
         seed: u64,
         threads: Option<usize>,
-    ) -> Floats<'py> {
-        let rows = py.detach(|| threads::run(threads, || self.model().sample(n, seed)));
-        arrays::matrix(py, rows, self.model().whitening().columns())
+    ) -> PyResult<Floats<'py>> {
+        let (py, columns) = (slf.py(), slf.get().n_features());
+        let model = slf.clone().unbind();
+        let blocks = Blocks { rows: n, columns, threads };
+        let rows = blocks.run(py, memory::space(n, columns)?, move |rows, out| {
+            out.extend(model.get().model().sample_range(rows, seed));
+            Ok(())
+        })?;
+        Ok(arrays::shaped(py, rows, n, columns))
     }
 
     /// The probability of rows no more probable than each of these, from drawn rows.
     fn tail<'py>(
-        &self,
-        py: Python<'py>,
-        x: Array<'py>,
+        slf: &Bound<'py, Self>,
+        x: Source,
         samples: usize,
         seed: u64,
         threads: Option<usize>,
     ) -> PyResult<Floats<'py>> {
-        let rows = x.rows(self.names())?;
-        let tails = || {
-            let tail = self.drawn(samples, seed)?;
-            Ok(self.model().score(&rows)?.into_iter().map(|ln_p| tail.at(ln_p)).collect())
-        };
-        let tails: upoe::Result<Vec<f64>> = py.detach(|| threads::run(threads, tails));
-        Ok(arrays::vector(py, tails.map_err(|e| errors::of(e, self.names()))?))
+        let (py, (n, _)) = (slf.py(), x.shape(slf.py()));
+        let tail = Self::drawn(slf, samples, seed, threads)?;
+        let tails = Self::over(slf, x, threads, memory::space(n, 1)?, move |model, rows, out| {
+            out.extend(model.score(rows)?.into_iter().map(|ln_p| tail.at(ln_p)));
+            Ok(())
+        })?;
+        Ok(arrays::vector(py, tails))
     }
 
     /// ln p of rows drawn from the model, rising.
     fn drawn_scores<'py>(
-        &self,
-        py: Python<'py>,
+        slf: &Bound<'py, Self>,
         samples: usize,
         seed: u64,
         threads: Option<usize>,
     ) -> PyResult<Floats<'py>> {
-        let tail = py.detach(|| threads::run(threads, || self.drawn(samples, seed)));
-        let tail = tail.map_err(|e| errors::of(e, self.names()))?;
-        Ok(arrays::vector(py, tail.scores().to_vec()))
+        let tail = Self::drawn(slf, samples, seed, threads)?;
+        Ok(arrays::vector(slf.py(), tail.scores().to_vec()))
     }
 
     /// The parts of ln p: (log_density, baseline, experts, rest, columns), and with `split`
     /// (experts_by_column, rest_by_column).
     fn explain<'py>(
-        &self,
-        py: Python<'py>,
-        x: Array<'py>,
+        slf: &Bound<'py, Self>,
+        x: Source,
         split: bool,
         threads: Option<usize>,
-    ) -> PyResult<Parts<'py>> {
-        let rows = x.rows(self.names())?;
-        let explain = || -> upoe::Result<Vec<Explanation>> {
-            (0..rows.len())
-                .into_par_iter()
-                .map(|i| self.model().explain(&rows.row(i)).map(|e| without(e, split)))
-                .collect()
-        };
-        let parts = py.detach(|| threads::run(threads, explain));
-        let parts = parts.map_err(|e| errors::of(e, self.names()))?;
-        let (n, j, columns) = (rows.len(), self.model().experts().len(), rows.columns());
-        let each = |f: fn(&Explanation) -> Vec<f64>| parts.iter().flat_map(f).collect::<Vec<_>>();
-        let vector = |f: fn(&Explanation) -> f64| arrays::vector(py, parts.iter().map(f).collect());
-        let by_column = |e: &Explanation| -> Vec<f64> { e.rest_by_column.clone() };
-        let full = split.then(|| {
-            let experts = each(|e| e.experts_by_column.concat());
-            let rest = arrays::shaped(py, each(by_column), n, columns);
-            (arrays::cube(py, experts, (n, j, columns)), rest)
-        });
-        let totals = match split {
-            false => each(by_column),
-            true => each(columns_of),
-        };
-        Ok((
-            vector(|e| e.ln_p),
-            parts.first().map_or(f64::NAN, |e| e.baseline),
-            arrays::shaped(py, each(|e| e.experts.clone()), n, j),
-            vector(|e| e.rest),
-            arrays::shaped(py, totals, n, columns),
-            full,
-        ))
+    ) -> PyResult<Explained<'py>> {
+        let (py, (n, columns)) = (slf.py(), x.shape(slf.py()));
+        let j = slf.get().model().experts().len();
+        let parts = Parts::new(n, j, columns, split)?;
+        let parts = Self::over(slf, x, threads, parts, |model, rows, parts| {
+            rows.check()?;
+            let explain = |i| model.explain(&rows.row(i));
+            let each: upoe::Result<Vec<_>> = (0..rows.len()).into_par_iter().map(explain).collect();
+            each?.iter().for_each(|e| parts.add(e));
+            Ok(())
+        })?;
+        Ok(parts.explained(py, n, j, columns))
     }
 
     /// The experts.
@@ -326,19 +366,4 @@ impl PyModel {
         let (j, columns) = (self.model().experts().len(), self.n_features());
         format!("<model of {columns} columns with {j} experts>")
     }
-}
-
-/// Each column's move, of all experts and the rest together.
-fn columns_of(e: &Explanation) -> Vec<f64> {
-    let experts = |i: usize| e.experts_by_column.iter().map(|c| c[i]).sum::<f64>();
-    e.rest_by_column.iter().enumerate().map(|(i, rest)| rest + experts(i)).collect()
-}
-
-/// Where the full split is not wanted, only the columns' totals are kept.
-fn without(mut e: Explanation, split: bool) -> Explanation {
-    if !split {
-        e.rest_by_column = columns_of(&e);
-        e.experts_by_column = Vec::new();
-    }
-    e
 }

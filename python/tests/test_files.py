@@ -1,5 +1,8 @@
 """Model files, and the same bits as Rust."""
 
+import hashlib
+import json
+import re
 import shutil
 import struct
 import subprocess
@@ -7,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 from numpy.testing import assert_array_equal
 
@@ -56,6 +60,54 @@ def test_file_errors(model, tmp_path):
     file.write_bytes(file.read_bytes()[:-8])
     with pytest.raises(ValueError, match="cut short"):
         UPoE.load(file)
+
+
+HOSTILE = "\x1b[31m\a\u202eevil\nRun: "
+
+
+def signed(raw):
+    """A model file with its length and checksum put right."""
+    raw = re.sub(rb'"file_bytes":"\d{16}', b'"file_bytes":"%016d' % len(raw), raw)
+    raw = re.sub(rb'"checksum":"[0-9a-f]{64}', b'"checksum":"' + b"0" * 64, raw)
+    return raw.replace(b"0" * 64, hashlib.sha256(raw).hexdigest().encode(), 1)
+
+
+def test_messages_with_names_from_a_file_are_harmless(X, tmp_path):
+    file = tmp_path / "model.upoe"
+    UPoE(n_experts=1).fit(pd.DataFrame(X, columns=[HOSTILE, "b", "c"])).save(file)
+    model = UPoE.load(file)
+    assert model.feature_names_in_[0] == HOSTILE  # data stay as they are
+    frame = pd.DataFrame(X, columns=[HOSTILE, "b", "c"])
+    frame.iloc[3, 0] = np.nan
+    said = []
+    for rows in (frame, frame.rename(columns={HOSTILE: "other"})):
+        with pytest.raises(ValueError) as error:
+            model.score_samples(rows)
+        said.append(str(error.value))
+    raw = file.read_bytes()
+    start = 8 + struct.unpack("<Q", raw[:8])[0]
+    top = json.loads(raw[8:start])
+    top["__metadata__"] |= {"format_version": "99", "writer": HOSTILE}
+    text = json.dumps(top, separators=(",", ":")).encode()
+    text += b" " * (-len(text) % 8)
+    file.write_bytes(signed(struct.pack("<Q", len(text)) + text + raw[start:]))
+    with pytest.raises(ValueError, match="upgrade upoe") as error:
+        UPoE.load(file)
+    said.append(str(error.value))
+    for text in said:
+        assert "evil" in text and "Run: " in text
+        assert all(c.isprintable() or c == "\n" for c in text), text
+        assert "evil\n" not in text
+
+
+@pytest.mark.parametrize("make", [pd.DataFrame, None], ids=["pandas", "pyarrow"])
+def test_columns_of_the_same_name_are_refused(make, X):
+    names = ["a", "b", "a"]
+    columns = [pa.array(X[:, i]) for i in range(3)]
+    frame = make(X, columns=names) if make else pa.Table.from_arrays(columns, names=names)
+    for kind in (UPoE, UPoEDetector, UPoEICA):
+        with pytest.raises(ValueError, match=r"same name: 'a' \(columns \[0, 2\]\).*rename"):
+            kind().fit(frame)
 
 
 def test_rust_gives_the_same_bits():

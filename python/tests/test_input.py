@@ -107,18 +107,22 @@ def test_float32_and_integers(X):
 
 
 @pytest.mark.parametrize("precision", [np.float64, np.float32])
-def test_contiguous_arrays_are_not_copied(precision, X):
+def test_arrays_of_floats_are_copied_once_for_a_fit_and_never_for_the_rest(precision, X):
     X = X.astype(precision)
-    rows, names = _validate.table(X, estimator="UPoE")
-    assert rows is X and names is None
+    for rows in (X, X[:, ::-1], np.asfortranarray(X)):
+        table = _validate.table(rows, estimator="UPoE")
+        assert table.rows is rows and table.names is None
+        assert not np.shares_memory(table.private(), rows)
+    table = _validate.table(X.tolist(), estimator="UPoE")
+    assert table.private() is table.rows
     X.flags.writeable = False
     UPoE(n_experts=1).fit(X).score_samples(X)
 
 
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="needs Linux's /proc")
 @pytest.mark.parametrize("precision, megabytes", [("float64", 160), ("float32", 80)])
-def test_memory_grows_by_the_sphered_rows_alone(precision, megabytes):
-    """In a process of its own, whose peak is read: a copy of the rows would double the growth."""
+def test_memory_grows_by_one_copy_and_the_sphered_rows(precision, megabytes):
+    """In a process of its own, whose peak is read. What is not a fit copies blocks only."""
     code = f"""
         import numpy as np
         from upoe import UPoE
@@ -139,7 +143,7 @@ def test_memory_grows_by_the_sphered_rows_alone(precision, megabytes):
     done = subprocess.run([sys.executable, "-c", dedent(code)], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     fit, score = map(float, done.stdout.split())
-    assert 0.8 * megabytes < fit < 1.3 * megabytes, fit
+    assert 1.8 * megabytes < fit < 2.2 * megabytes, fit
     assert score < 0.3 * megabytes, score
 
 
@@ -180,6 +184,39 @@ BAD = {
     "mixed names": (pd.DataFrame(np.eye(3), columns=[0, "b", 2]), TypeError, "string names"),
     "constant": (np.ones((5, 2)), ValueError, "none of the 2 column"),
 }
+
+
+MASKED = np.ma.masked_greater(np.arange(12.0).reshape(4, 3), 10.0)
+
+
+@pytest.mark.parametrize(
+    "masked",
+    [MASKED, MASKED.T.copy().T, list(MASKED), tuple(MASKED), ArrayOnly(MASKED)],
+    ids=["array", "Fortran", "list", "tuple", "__array__"],
+)
+def test_masked_values_are_not_read(masked, X, model):
+    for use in (UPoE().fit, model.score_samples, model.transform, model.explain):
+        with pytest.raises(ValueError, match=r"X has masked values.*X\.filled\(.*compress_rows"):
+            use(masked)
+    with pytest.raises(ValueError, match="masked"):
+        model.inverse_transform(MASKED[:, 1:])
+    weight = np.ma.masked_less(np.arange(float(len(X))), 1.0)
+    with pytest.raises(ValueError, match="sample_weight has masked values"):
+        UPoE().fit(X, sample_weight=weight)
+    with pytest.raises(ValueError, match="groups has masked values"):
+        UPoE().fit(X, groups=weight)
+    for method in ("log_density", "cdf", "quantile", "responsibilities"):
+        with pytest.raises(ValueError, match="masked"):
+            getattr(model.experts_[0], method)(MASKED[3])
+
+
+def test_masked_arrays_without_a_masked_value_are_arrays(X):
+    unmasked = np.ma.array(X, mask=np.zeros(X.shape, dtype=bool))
+    plain = UPoE(n_experts=1).fit(X)
+    assert_array_equal(UPoE(n_experts=1).fit(unmasked).components_, plain.components_)
+    frame = pd.DataFrame(MASKED, columns=NAMES)  # where pandas makes them missing
+    with pytest.raises(ValueError, match="NaN: row 3, column"):
+        UPoE().fit(frame)
 
 
 @pytest.mark.parametrize("what", BAD)

@@ -30,19 +30,22 @@ class Density(BaseEstimator):
     n_features_in_: int
     feature_names_in_: NDArray[np.object_]
 
-    def _fit(
-        self, X: Any, sample_weight: Any, groups: Any = None, **changes: Any
-    ) -> _validate.Rows:
-        """Fits the model; returns the rows as they were read."""
+    def _fit(self, X: Any, sample_weight: Any, groups: Any = None, **changes: Any) -> None:
+        """Fits the model."""
         settings = {**_settings.settings(self.get_params(deep=False)), **changes}
-        rows, names = _validate.table(X, estimator=type(self).__name__, min_rows=2)
-        weight = _validate.weights(sample_weight, len(rows))
-        held = self._held_out(len(rows), groups, settings["seed"])
-        train, train_weight, holdout, holdout_weight = rows, weight, None, None
-        if held is not None:
-            train, holdout = rows[~held], rows[held]
+        table = _validate.table(X, estimator=type(self).__name__, min_rows=2)
+        _validate.distinct(table.names)
+        weight = _validate.weights(sample_weight, len(table.rows))
+        held = self._held_out(len(table.rows), groups, settings["seed"])
+        holdout = train_weight = holdout_weight = None
+        if held is None:
+            train, train_weight = table.private(), weight
+        else:
+            train, holdout = table.private(~held), table.private(held)
             if weight is not None:
                 train_weight, holdout_weight = weight[~held], weight[held]
+        names = table.names
+        del table  # what it has converted is not needed any more
         verbose = int(getattr(self, "verbose", 0) or 0)
         with progress(verbose, settings["experts"]) as show:
             model = _upoe.fit(
@@ -54,7 +57,6 @@ class Density(BaseEstimator):
         for about_convergence, notice in model.notices:
             category = ConvergenceWarning if about_convergence else UPoEWarning
             warnings.warn(notice, category, stacklevel=3)
-        return rows
 
     def _held_out(self, rows: int, groups: Any, seed: int) -> NDArray[np.bool_] | None:
         """Which rows are held out, where any are."""
@@ -65,7 +67,7 @@ class Density(BaseEstimator):
         if not isinstance(share, numbers.Real) or not 0.0 < float(share) < 1.0:
             raise ValueError(f"holdout = {share!r}: the share of rows held out lies in (0, 1)")
         if groups is not None:
-            groups = np.asarray(groups)
+            groups = _validate.array(groups, "groups")
             if groups.shape != (rows,):
                 raise ValueError(f"groups.shape == {groups.shape}, expected {(rows,)}!")
             groups = [str(group) for group in groups.tolist()]
@@ -99,7 +101,7 @@ class Density(BaseEstimator):
         self.n_iter_ = max([1] + [expert.n_iter for expert in self.experts_])
         self.path_ = model.path
         self.stop_reason_, self.stop_message_ = model.stop
-        self.notices_ = [notice for _, notice in model.notices]
+        self.notices_ = [_validate.harmless(notice) for _, notice in model.notices]
         self.training_ = json.loads(model.training)
         self._n_features_out = self.n_experts_
 
@@ -116,7 +118,7 @@ class Density(BaseEstimator):
     def _rows(self, X: Any) -> _validate.Rows:
         """Rows to apply the fitted model to."""
         self._check_fitted()
-        rows, names = _validate.table(X, estimator=type(self).__name__)
+        rows, names, _ = _validate.table(X, estimator=type(self).__name__)
         _validate.same_columns(self, rows.shape[1], names)
         return rows
 
@@ -142,7 +144,13 @@ class Density(BaseEstimator):
             where they do not span all columns.
         """
         rows = self._rows(X)
-        return self._model.score(rows, sphered, self._threads)
+        scores = self._model.score(rows, sphered, self._threads)
+        impossible = np.isneginf(scores)
+        if not sphered and impossible.any():
+            outside = self._model.outside(rows[impossible], len(rows))
+            if outside is not None:
+                warnings.warn(_validate.harmless(outside), UPoEWarning, stacklevel=2)
+        return scores
 
     def tail(self, X: Any, n_samples: int = 10_000) -> Floats:
         """The probability, under the model, of a row no more probable than each row.
@@ -267,7 +275,10 @@ class Density(BaseEstimator):
         estimator : instance of the class
             Fitted, with the parameters that the model was fitted with.
         """
-        model = _upoe.Model.load(os.fspath(path))
+        try:
+            model = _upoe.Model.load(os.fspath(path))
+        except (OSError, ValueError) as error:  # which may quote the file
+            raise type(error)(_validate.harmless(str(error))) from None
         known = cls().get_params(deep=False)
         params = {k: v for k, v in _settings.parameters(json.loads(model.settings)).items() if k in known}
         estimator = cls(**params)

@@ -97,8 +97,8 @@ class UPoE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, DensityMixin, Dens
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            A numpy array (C-contiguous float64 is not copied), a pandas or polars frame, or
-            anything with `__arrow_c_stream__` or `__array__`.
+            A numpy array, a pandas or polars frame, or anything with `__arrow_c_stream__` or
+            `__array__`. It is copied once, so other threads may write to it meanwhile.
         y : ignored
         sample_weight : array-like of shape (n_samples,), default=None
             How often each row counts.

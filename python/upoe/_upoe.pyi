@@ -138,7 +138,7 @@ class Model:
         """
         A model from the bytes of its file.
         """
-    def inverse_transform(self, /, z: NDArray[float64], threads: SupportsIndex | None) -> NDArray[float64]:
+    def inverse_transform(self, /, z: NDArray[float64] | NDArray[float32], threads: SupportsIndex | None) -> NDArray[float64]:
         """
         The rows of highest Gaussian density with these projections.
         """
@@ -230,7 +230,8 @@ def choices() -> dict[str, list[str]]:
 def fit(x: NDArray[float64] | NDArray[float32], weights: NDArray[float64] | None, holdout: NDArray[float64] | NDArray[float32] | None, holdout_weights: NDArray[float64] | None, settings: str, names: SupportsGetItem[int, str] | None, progress: Any | None) -> Model:
     """
     Fits a model. `settings` is JSON, `names` the columns' names, and
-    `progress(expert, passes, value)` is called a few times a second.
+    `progress(expert, passes, value)` is called a few times per second. The arrays must be private:
+    C-contiguous, and known to no other thread.
     """
 
 def held_out(rows: SupportsIndex, groups: SupportsGetItem[int, str] | None, share: SupportsFloat | SupportsIndex, seed: SupportsIndex) -> NDArray[bool_]:

@@ -1,4 +1,4 @@
-"""What users pass in, as C-contiguous float arrays with the columns' names.
+"""What users pass in, as arrays of floats with the columns' names.
 
 Errors have scikit-learn's types and words, and name the column where there is one.
 """
@@ -8,7 +8,7 @@ from __future__ import annotations
 import numbers
 import sys
 import warnings
-from typing import Any, Union
+from typing import Any, NamedTuple, Union
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,32 +19,48 @@ Floats = NDArray[np.float64]
 Rows = Union[NDArray[np.float64], NDArray[np.float32]]
 
 
-def table(X: Any, *, estimator: str, min_rows: int = 1) -> tuple[Rows, list[str] | None]:
-    """The rows of X and the names of its columns, where all of them are text.
+class Table(NamedTuple):
+    """Rows and what is known about them."""
 
-    A C-contiguous array of float64 or float32 comes back as it is; anything else is converted
-    once.
-    """
+    rows: Rows
+    """float64 or float32, perhaps X itself."""
+    names: list[str] | None
+    """The names of the columns, where all of them are strings."""
+    fresh: bool
+    """Whether nobody else has the array."""
+
+    def private(self, which: NDArray[np.bool_] | None = None) -> Rows:
+        """C-contiguous rows, or some of them, that nobody else has.
+
+        Rust reads them while other threads run, which may write to X meanwhile.
+        """
+        rows = self.rows if which is None else self.rows[which]
+        if (self.fresh or which is not None) and rows.flags.c_contiguous:
+            return rows
+        return rows.copy()
+
+
+def table(X: Any, *, estimator: str, min_rows: int = 1) -> Table:
+    """The rows of X: an array of float64 or float32 as it is, anything else converted."""
     if hasattr(X, "toarray") and hasattr(X, "nnz"):
         raise TypeError(
             f"Sparse data was passed for X, but {estimator} needs dense data. "
             "Use '.toarray()' to convert it to a dense array."
         )
     names: list[str] | None = None
-    if isinstance(X, np.ndarray):
-        array = X
-    elif _is_frame(X):
+    fresh = True
+    if _is_frame(X):
         columns = list(X.columns)
         names = _text_names(columns)
-        array = _frame_values(X, columns)
-    elif _is_stream(X):
-        columns, array = _arrow.read(X)
+        given = _frame_values(X, columns)
+    elif not isinstance(X, np.ndarray) and _is_stream(X):
+        columns, given = _arrow.read(X)
         names = _text_names(columns)
     else:
-        array = np.asarray(X)
-    array = _two_dimensional(array)
-    rows = array if array.dtype == np.float32 else _floats(array)
-    rows = np.ascontiguousarray(rows)
+        given = array(X, "X")
+        fresh = type(X) in (list, tuple)
+    given = _two_dimensional(given)
+    rows = given if given.dtype == np.float32 else _floats(given)
     if rows.shape[0] < min_rows:
         raise ValueError(
             f"Found array with {rows.shape[0]} sample(s) (shape={rows.shape}) while a minimum "
@@ -55,7 +71,19 @@ def table(X: Any, *, estimator: str, min_rows: int = 1) -> tuple[Rows, list[str]
             f"Found array with 0 feature(s) (shape={rows.shape}) while a minimum of 1 is "
             f"required by {estimator}."
         )
-    return rows, names
+    return Table(rows, names, fresh or not np.may_share_memory(rows, given))
+
+
+def array(values: Any, name: str) -> NDArray[Any]:
+    """The array of anything array-like, unless cells are masked, which numpy would ignore."""
+    given = np.asanyarray(values)
+    rows = values if isinstance(values, (list, tuple)) else [given]
+    if any(np.ma.is_masked(row) for row in rows):
+        raise ValueError(
+            f"{name} has masked values. Replace them first, for example by {name}.filled(number), "
+            f"or leave out their rows, for example by numpy.ma.compress_rows({name})."
+        )
+    return np.asarray(given)
 
 
 def _is_frame(X: Any) -> bool:
@@ -145,7 +173,7 @@ def _floats(array: NDArray[Any]) -> Floats:
                 if not isinstance(x, (numbers.Number, str, bytes, np.generic, type(None))):
                     _number(x, i, j)
     try:
-        return np.ascontiguousarray(array, dtype=np.float64)
+        return np.asarray(array, dtype=np.float64)
     except ValueError as error:
         raise ValueError(f"X is not numeric: {error}") from None
     except TypeError as error:
@@ -163,23 +191,47 @@ def _number(x: Any, row: int, column: int) -> None:
 
 
 def weights(sample_weight: Any, rows: int) -> Floats | None:
-    """One weight a row, or None where all count once."""
+    """One weight per row, private as the rows are, or None where all count once."""
     if sample_weight is None:
         return None
     if isinstance(sample_weight, numbers.Number):
         return np.full(rows, float(sample_weight))  # type: ignore[arg-type]
-    array = np.ascontiguousarray(np.asarray(sample_weight), dtype=np.float64)
-    if array.ndim != 1:
-        raise ValueError(f"Sample weights must be 1D array or scalar, got {array.ndim}D array.")
-    if len(array) != rows:
-        raise ValueError(f"sample_weight.shape == {array.shape}, expected {(rows,)}!")
-    if not np.isfinite(array).all():
+    given = array(sample_weight, "sample_weight")
+    weights = np.array(given, dtype=np.float64, order="C", copy=True)
+    if weights.ndim != 1:
+        raise ValueError(f"Sample weights must be 1D array or scalar, got {weights.ndim}D array.")
+    if len(weights) != rows:
+        raise ValueError(f"sample_weight.shape == {weights.shape}, expected {(rows,)}!")
+    if not np.isfinite(weights).all():
         raise ValueError("Input sample_weight contains NaN or infinity.")
-    if (array < 0).any():
+    if (weights < 0).any():
         raise ValueError("Negative values in data passed to `sample_weight`.")
-    if not array.any():
+    if not weights.any():
         raise ValueError("Sample weights must contain at least one non-zero number.")
-    return array
+    return weights
+
+
+def harmless(text: str) -> str:
+    """Text from elsewhere, such as a name in a file, that is safe to print.
+
+    What a terminal obeys or cannot show (control characters, marks that turn the direction of
+    writing) is replaced by its escape.
+    """
+    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
+
+
+def distinct(names: list[str] | None) -> None:
+    """Refuses columns that have the same name: models know their columns by name."""
+    places: dict[str, list[int]] = {}
+    for place, name in enumerate(names or []):
+        places.setdefault(name, []).append(place)
+    twice = [f"{name!r} (columns {places[name]})" for name in places if len(places[name]) > 1]
+    if twice:
+        more = f" and {len(twice) - 5} more" if len(twice) > 5 else ""
+        raise ValueError(
+            f"Columns have the same name: {', '.join(twice[:5])}{more}. A model knows its columns "
+            "by their names; rename them or leave some out."
+        )
 
 
 def same_columns(estimator: Any, columns: int, names: list[str] | None) -> None:
@@ -216,7 +268,7 @@ def _other_names(fitted: list[str], names: list[str]) -> str:
         ("Feature names seen at fit time, yet now missing:", missing),
     ):
         if which:
-            message += title + "\n" + "".join(f"- {name}\n" for name in which[:5])
+            message += title + "\n" + "".join(f"- {harmless(name)}\n" for name in which[:5])
             message += "- ...\n" if len(which) > 5 else ""
     if not unseen and not missing:
         message += "Feature names must be in the same order as they were in fit.\n"
@@ -228,8 +280,8 @@ def seed(random_state: Any) -> int:
     if random_state is None:
         return 0
     if isinstance(random_state, numbers.Integral):
-        if int(random_state) < 0:
-            raise ValueError(f"random_state = {random_state}: a seed is not negative")
+        if not 0 <= int(random_state) < 2**64:
+            raise ValueError(f"random_state = {random_state}: a seed is from 0 to 2**64 - 1")
         return int(random_state)
     if isinstance(random_state, np.random.RandomState):
         return int(random_state.randint(2**31))
@@ -253,8 +305,7 @@ def threads(n_jobs: Any) -> int | None:
 
 def projections(Z: Any, count: int, estimator: str) -> Floats:
     """Projections to go back from."""
-    array = np.asarray(Z)
-    rows = _floats(_two_dimensional(array))
+    rows = _floats(_two_dimensional(array(Z, "X")))
     if rows.shape[1] != count:
         raise ValueError(
             f"X has {rows.shape[1]} features, but {estimator} is expecting {count} projections"
@@ -266,4 +317,6 @@ def whole(name: str, value: Any, least: int) -> int:
     """A whole number of at least `least`."""
     if isinstance(value, bool) or not isinstance(value, numbers.Integral) or int(value) < least:
         raise ValueError(f"{name} = {value!r}: must be a whole number of at least {least}")
+    if int(value) > sys.maxsize:
+        raise ValueError(f"{name} = {value!r}: is too large")
     return int(value)
