@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import supply
 
-CRATES = sorted(path.parent for path in [*Path("crates").glob("*/Cargo.toml"), Path("python/Cargo.toml")])
+CRATES = sorted(path.parent for path in [*Path("crates").glob("*/Cargo.toml"), Path("python/Cargo.toml"), Path("xtask/Cargo.toml")])
 
 
 @pytest.mark.parametrize("crate", CRATES, ids=lambda path: path.name)
