@@ -30,11 +30,17 @@ impl PyExpert {
 impl PyExpert {
     /// The family: "student-t", "mixture" or "tilt".
     #[getter]
-    fn kind(&self) -> &'static str {
+    fn family(&self) -> &'static str {
         self.0.expert().family().name()
     }
 
-    /// The parameters by name: a number, or a list with one a component.
+    /// The family, by its former name.
+    #[getter]
+    fn kind(&self) -> &'static str {
+        self.family()
+    }
+
+    /// The parameters by name: a number, or a list with one for each component.
     #[getter]
     fn parameters<'py>(&self, py: Python<'py>) -> PyResult<Named<'py>> {
         let parameters = PyDict::new(py);
@@ -164,6 +170,6 @@ impl PyExpert {
     }
 
     fn __repr__(&self) -> String {
-        format!("<{} expert, gain {:.4} nats>", self.kind(), self.gain())
+        format!("<{} expert, gain {:.4} nats>", self.family(), self.gain())
     }
 }

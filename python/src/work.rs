@@ -111,7 +111,11 @@ impl Blocks {
                 Ok(out)
             })?
         };
-        if small { guarded(|| work(&Stop::default())) } else { run(py, || Ok(()), work) }
+        if small {
+            // Its blocks attach to Python on threads that wait for this one.
+            return py.detach(|| guarded(|| work(&Stop::default())));
+        }
+        run(py, || Ok(()), work)
     }
 
     /// The most rows of a block: fewer where memory is short.

@@ -247,7 +247,7 @@ class Density(BaseEstimator):
         lines = [f"{self.n_experts_} expert(s): {self.stop_message_}"]
         for j, expert in enumerate(self.experts_):
             p = "" if expert.p_value is None else f", p = {expert.p_value:.2g}"
-            lines.append(f"  {j + 1}. {expert.kind}: gain {expert.gain:.4f} nats{p}")
+            lines.append(f"  {j + 1}. {expert.family}: gain {expert.gain:.4f} nats{p}")
         return "\n".join(lines)
 
     def save(self, path: str | os.PathLike[str]) -> None:

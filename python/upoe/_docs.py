@@ -111,7 +111,7 @@ _ATTRIBUTES = {
     ),
     "experts_": (
         "list of Expert",
-        "The experts, with `kind`, `parameters`, `log_density(z)`, `cdf(z)` and more.",
+        "The experts, with `family`, `parameters`, `log_density(z)`, `cdf(z)` and more.",
     ),
     "gains_": (
         "ndarray of shape (n_experts_,)",

@@ -38,7 +38,7 @@ class UPoE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, DensityMixin, Dens
     >>> X = rng.normal(size=(500, 3))
     >>> X[:, 0] += np.where(rng.random(500) < 0.5, -4, 4)     # two groups along a column
     >>> model = UPoE(n_experts=1).fit(X)
-    >>> model.experts_[0].kind
+    >>> model.experts_[0].family
     'mixture'
     >>> np.abs(model.mixing_[:, 0]).argmax()
     np.int64(0)

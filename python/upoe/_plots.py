@@ -64,7 +64,7 @@ def experts(model: Any, z: Floats | None, axes: Any) -> Any:
     axes = np.atleast_1d(np.asarray(axes, dtype=object)).ravel()
     for j, expert in enumerate(model.experts_[: len(axes)]):
         _density(axes[j], expert, None if z is None else z[:, j])
-        axes[j].set_title(f"z{j + 1}: {expert.kind}, {expert.gain:.3f} nats", fontsize=10)
+        axes[j].set_title(f"z{j + 1}: {expert.family}, {expert.gain:.3f} nats", fontsize=10)
     for ax in axes[count:]:
         ax.axis("off")
     axes[0].legend(frameon=False, fontsize=8)

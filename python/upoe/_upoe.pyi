@@ -38,6 +38,11 @@ class Expert:
         """
         The entropy in nats.
         """
+    @property
+    def family(self, /) -> str:
+        """
+        The family: "student-t", "mixture" or "tilt".
+        """
     @staticmethod
     def from_json(json: str) -> Expert:
         """
@@ -51,7 +56,7 @@ class Expert:
     @property
     def kind(self, /) -> str:
         """
-        The family: "student-t", "mixture" or "tilt".
+        The family, by its former name.
         """
     @property
     def kurtosis(self, /) -> float:
@@ -80,7 +85,7 @@ class Expert:
     @property
     def parameters(self, /) -> dict[str, Any]:
         """
-        The parameters by name: a number, or a list with one a component.
+        The parameters by name: a number, or a list with one for each component.
         """
     def quantile(self, /, p: NDArray[float64]) -> NDArray[float64]:
         """
@@ -167,6 +172,11 @@ class Model:
         """
         What a user should know: (whether it is about convergence, sentence).
         """
+    def outside(self, /, x: NDArray[float64] | NDArray[float32], of: SupportsIndex) -> str | None:
+        """
+        Why these rows, of which there are `of` with others, have ln p = −∞, where they lie outside
+        the subspace of the training rows.
+        """
     @property
     def path(self, /) -> NDArray[float64]:
         """
@@ -199,6 +209,10 @@ class Model:
         """
         Why no further expert was added: (word, sentence).
         """
+    def tail(self, /, x: NDArray[float64] | NDArray[float32], samples: SupportsIndex, seed: SupportsIndex, threads: SupportsIndex | None) -> NDArray[float64]:
+        """
+        The probability of rows no more probable than each of these, from drawn rows.
+        """
     def to_bytes(self, /) -> bytes:
         """
         The bytes of the model file.
@@ -207,10 +221,6 @@ class Model:
     def training(self, /) -> str:
         """
         What it was trained on, and how well it did, as JSON.
-        """
-    def tail(self, /, x: NDArray[float64] | NDArray[float32], samples: SupportsIndex, seed: SupportsIndex, threads: SupportsIndex | None) -> NDArray[float64]:
-        """
-        The probability of rows no more probable than each of these, from drawn rows.
         """
     def transform(self, /, x: NDArray[float64] | NDArray[float32], threads: SupportsIndex | None) -> NDArray[float64]:
         """
@@ -230,7 +240,7 @@ def choices() -> dict[str, list[str]]:
 def fit(x: NDArray[float64] | NDArray[float32], weights: NDArray[float64] | None, holdout: NDArray[float64] | NDArray[float32] | None, holdout_weights: NDArray[float64] | None, settings: str, names: SupportsGetItem[int, str] | None, progress: Any | None) -> Model:
     """
     Fits a model. `settings` is JSON, `names` the columns' names, and
-    `progress(expert, passes, value)` is called a few times per second. The arrays must be private:
+    `progress(expert, passes, gain)` is called a few times per second. The arrays must be private:
     C-contiguous, and known to no other thread.
     """
 
