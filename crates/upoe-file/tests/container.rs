@@ -128,7 +128,8 @@ fn a_newer_file_says_who_wrote_it() {
     let error = read(&newer).unwrap_err();
     assert!(matches!(error, Error::ModelNewer { version: 7, supported: 2, .. }), "{error}");
     let message = error.to_string();
-    assert!(message.contains("written by upoe 0.1.0 in format 7"), "{message}");
+    let writer = concat!("written by upoe ", env!("CARGO_PKG_VERSION"), " in format 7");
+    assert!(message.contains(writer), "{message}");
     assert!(message.contains("upgrade"), "{message}");
 }
 

@@ -38,7 +38,7 @@ pub struct Summary {
     pub rows: usize,
     /// Rows held out of the fit.
     pub holdout_rows: usize,
-    /// Modelled columns, in the model's order. Loadings refer to these.
+    /// Modelled columns, in the model's order. Filters refer to these.
     pub columns: Vec<Axis>,
     /// Dimensions kept by sphering.
     pub dims: usize,
@@ -65,7 +65,7 @@ pub struct Axis {
     pub name: String,
     /// Mean over the training rows.
     pub mean: f64,
-    /// Standard deviation over the training rows; bars of loadings are drawn per
+    /// Standard deviation over the training rows; bars of filters are drawn per
     /// standard deviation, so that columns in different units can be compared.
     pub standard_deviation: f64,
 }
@@ -126,13 +126,13 @@ pub struct GainPath {
 #[derive(Clone, Debug, Serialize)]
 pub struct ShownExpert {
     /// The family: `student-t`, `mixture`, `tilt`.
-    pub kind: String,
+    pub family: String,
     /// What it found, in words: "two groups, 52 % and 48 %".
     pub words: String,
     /// Fitted parameters.
     pub parameters: Vec<ShownParameter>,
-    /// Change in mean −ln p when it joined, in nats (negative is better).
-    pub q: f64,
+    /// What it added to mean ln p when it joined, in nats per row.
+    pub gain: f64,
     /// Chance of a gain as large on Gaussian rows.
     pub p_value: Option<f64>,
     /// Negentropy of the fitted density, in nats.
@@ -144,7 +144,7 @@ pub struct ShownExpert {
     /// Goodness of fit.
     pub quantiles: Quantiles,
     /// What a unit change of each column does to z (w A).
-    pub loadings: Floats,
+    pub filter: Floats,
     /// How each column moves when z moves by one (the column of A⁺W#).
     pub pattern: Floats,
 }

@@ -68,8 +68,8 @@ fn crabs_add_up() {
     let page = page(&fit, &training(&fit, &values, 5), &values, &kept).unwrap();
 
     assert_eq!(page.path.optimum, 2);
-    assert!((page.experts[0].q + 0.35659).abs() < 1e-4);
-    assert!((page.experts[1].q + 0.11067).abs() < 1e-4);
+    assert!((page.experts[0].gain - 0.35659).abs() < 1e-4);
+    assert!((page.experts[1].gain - 0.11067).abs() < 1e-4);
     let likelihood = &page.summary.log_likelihood;
     assert!((likelihood.gaussian_train - page.path.train[0]).abs() < 1e-9);
     let gained = |l: &upoe_report::AgainstGaussian| l.train - l.gaussian_train;

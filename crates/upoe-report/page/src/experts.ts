@@ -36,7 +36,7 @@ function card(data: Data, store: Store, k: number): HTMLElement {
   const expert = data.page.experts[k];
   const quantity = data.projections[k];
   const facts: [string, string][] = [
-    ["gain", `${exact(expert.q === null ? null : -expert.q)} nats per row`],
+    ["gain", `${exact(expert.gain)} nats per row`],
     ...(expert.p_value === null ? [] : [["p-value", probability(expert.p_value)] as [string, string]]),
     ...(expert.negentropy === null ? [] : [["negentropy", `${exact(expert.negentropy)} nats`] as [string, string]]),
     ...expert.parameters.filter(({ group }) => group === null).map(({ name, value, note }) => [name, `${exact(value)}${note ? ` (${note})` : ""}`] as [string, string]),
@@ -49,7 +49,7 @@ function card(data: Data, store: Store, k: number): HTMLElement {
     h(
       "header",
       {},
-      h("h3", {}, `Expert ${k + 1}`, h("span", { class: "family" }, expert.kind)),
+      h("h3", {}, `Expert ${k + 1}`, h("span", { class: "family" }, expert.family)),
       h("p", { class: "words" }, expert.words.replace(/ %/g, "\u00a0%")),
       definitions,
       groups(expert.parameters, `Groups of expert ${k + 1}`),
@@ -98,7 +98,7 @@ function groups(parameters: Expert["parameters"], label: string): HTMLElement | 
 function weights(data: Data, store: Store, k: number): HTMLElement {
   const { experts: all, summary, image } = data.page;
   const expert = all[k];
-  const filter = floats(expert.loadings);
+  const filter = floats(expert.filter);
   const pattern = floats(expert.pattern);
   let view: "filter" | "pattern" = image ? "pattern" : "filter";
   let most = 10;

@@ -52,19 +52,17 @@ export interface GainPath {
 }
 
 export interface Expert {
-  /** The family. */
-  kind: string;
+  family: string;
   words: string;
   parameters: { name: string; group: number | null; value: Real; note: string | null }[];
-  /** Minus the gain, in nats per row. */
-  q: Real;
+  /** In nats per row. */
+  gain: Real;
   p_value: Real;
   negentropy: Real;
   histogram: Histogram;
   curve: { from: number; to: number; fitted: Floats; gaussian: Floats; components: Floats[] };
   quantiles: { model: Floats; data: Floats; low: Floats; high: Floats };
-  /** The filter. */
-  loadings: Floats;
+  filter: Floats;
   pattern: Floats;
 }
 

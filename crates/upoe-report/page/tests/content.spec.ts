@@ -76,7 +76,7 @@ test("the page shows gains and uses the glossary's words", async ({ page: tab })
   for (const [k, expert] of page.experts.entries()) {
     const text = (await tab.locator(`#expert-${k + 1} .facts dd`).first().textContent())!;
     expect(text).toMatch(/^\d+\.\d+ nats per row$/);
-    expect(Math.abs(Number.parseFloat(text) + expert.q!)).toBeLessThan(0.005 * Math.abs(expert.q!));
+    expect(Math.abs(Number.parseFloat(text) - expert.gain!)).toBeLessThan(0.005 * Math.abs(expert.gain!));
   }
   const hints = await tab.locator("[title], [aria-label]").evaluateAll((all) => all.map((one) => `${one.getAttribute("title")} ${one.getAttribute("aria-label")}`));
   const shown = `${await tab.locator("#app").textContent()} ${hints.join(" ")}`;

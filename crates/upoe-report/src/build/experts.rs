@@ -24,16 +24,16 @@ pub(super) fn experts<E>(
             let histogram = histogram::histogram(&sorted);
             let negentropy = expert.negentropy();
             Ok(ShownExpert {
-                kind: expert.family().name().to_owned(),
+                family: expert.family().name().to_owned(),
                 words: Finding::of(expert).to_string(),
                 parameters: parameters(expert),
-                q: learned.map_or(f64::NAN, |l| -l.gain),
+                gain: learned.map_or(f64::NAN, |l| l.gain),
                 p_value: learned.and_then(|l| l.p_value),
                 negentropy: negentropy.is_finite().then_some(negentropy),
                 curve: curve::curve(expert, norm, &histogram),
                 quantiles: quantiles::quantiles(expert, &sorted, &histogram),
                 histogram,
-                loadings: filters[j].iter().copied().collect(),
+                filter: filters[j].iter().copied().collect(),
                 pattern: patterns[j].iter().copied().collect(),
             })
         })
