@@ -5,7 +5,7 @@ use pyo3::exceptions::{
     PyValueError,
 };
 use pyo3::{PyErr, PyResult};
-use upoe::Error;
+use upoe::{Error, HOLDOUT_SHARE};
 use upoe_file::FileError;
 
 /// The columns' names, where they have any.
@@ -35,12 +35,9 @@ pub fn of(error: Error, names: Names) -> PyErr {
             )
         }
         Error::InvalidSetting { name, value, rule } => {
-            let remedy = match (name, value.as_str()) {
-                ("stop", "holdout") => "; set holdout=0.2, for example",
-                _ => "",
-            };
-            format!("{} = {value}: {rule}{remedy}", parameter(name))
+            format!("{} = {value}: {rule}", parameter(name))
         }
+        Error::NeedsHoldout => format!("{error}; set holdout={HOLDOUT_SHARE}, for example"),
         error => error.to_string(),
     })
 }

@@ -153,7 +153,7 @@ impl PyExpert {
                 let each = z.iter().flat_map(|z| mixture.responsibilities(*z)).collect();
                 arrays::matrix(py, each, mixture.weights().len())
             }
-            _ => arrays::matrix(py, vec![1.0; z.len()], 1),
+            Expert::StudentT(_) | Expert::Tilt(_) => arrays::matrix(py, vec![1.0; z.len()], 1),
         }
     }
 

@@ -4,6 +4,7 @@ use numpy::IntoPyArray;
 use pyo3::prelude::*;
 
 use crate::arrays::Flags;
+use crate::errors;
 
 /// Marks rows to hold out: a share of them at random, or whole groups until the share is
 /// reached. Which ones depends on the seed, the number of rows and the groups alone.
@@ -13,8 +14,9 @@ pub fn held_out(
     py: Python<'_>,
     rows: usize,
     groups: Option<Vec<String>>,
-    share: f64,
+    share: Option<f64>,
     seed: u64,
-) -> Flags<'_> {
-    Flags::new(upoe::held_out(rows, share, groups.as_deref(), seed).into_pyarray(py))
+) -> PyResult<Flags<'_>> {
+    let out = upoe::held_out(rows, share, groups.as_deref(), seed);
+    Ok(Flags::new(out.map_err(|e| errors::of(e, None))?.into_pyarray(py)))
 }

@@ -13,9 +13,8 @@ use crate::arrays::{self, Floats, Source};
 use crate::errors::{self, Names};
 use crate::expert::PyExpert;
 use crate::explanation::{Explained, Parts};
-use crate::memory;
-use crate::threads;
-use crate::work::Blocks;
+use crate::work::{self, Blocks};
+use crate::{memory, threads};
 
 /// A fitted model.
 #[pyclass(frozen, name = "Model", module = "upoe._upoe")]
@@ -38,23 +37,25 @@ impl PyModel {
         &self.0.model
     }
 
-    /// ln p of rows drawn from the model.
+    /// The tail probabilities, from rows drawn from the model.
     fn drawn(
         slf: &Bound<'_, Self>,
         samples: usize,
         seed: u64,
         threads: Option<usize>,
     ) -> PyResult<Tail> {
-        let (model, columns) = (slf.clone().unbind(), slf.get().n_features());
-        let blocks = Blocks { rows: samples, columns, threads };
-        let drawn = blocks.run(slf.py(), memory::space(samples, 1)?, move |range, out| {
-            let model = model.get().model();
-            let rows = model.sample_range(range, seed);
-            let scores = Rows::new(&rows, columns).and_then(|rows| model.score(&rows));
-            out.extend(scores.map_err(|e| errors::of(e, None))?);
-            Ok(())
-        })?;
-        Ok(Tail::of_scores(drawn))
+        memory::space(samples, 1)?;
+        let model = slf.clone().unbind();
+        work::run(
+            slf.py(),
+            || Ok(()),
+            move |stop| {
+                let draw =
+                    || Tail::draw(model.get().model(), samples, seed, &mut |_| !stop.asked());
+                let tail = threads::run(threads, draw)?.map_err(|e| errors::of(e, None))?;
+                tail.ok_or_else(|| errors::internal("nobody waits for the tail"))
+            },
+        )
     }
 
     fn names(&self) -> Names<'_> {
@@ -233,15 +234,15 @@ impl PyModel {
         Ok(arrays::vector(py, tails))
     }
 
-    /// ln p of rows drawn from the model, rising.
-    fn drawn_scores<'py>(
-        slf: &Bound<'py, Self>,
+    /// The ln p below which a row is in the tail of probability `alpha`.
+    fn threshold(
+        slf: &Bound<'_, Self>,
+        alpha: f64,
         samples: usize,
         seed: u64,
         threads: Option<usize>,
-    ) -> PyResult<Floats<'py>> {
-        let tail = Self::drawn(slf, samples, seed, threads)?;
-        Ok(arrays::vector(slf.py(), tail.scores().to_vec()))
+    ) -> PyResult<f64> {
+        Ok(Self::drawn(slf, samples, seed, threads)?.threshold(alpha))
     }
 
     /// The parts of ln p: (log_density, baseline, experts, rest, columns), and with `split`

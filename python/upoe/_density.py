@@ -63,20 +63,14 @@ class Density(BaseEstimator):
         share = getattr(self, "holdout", None)
         if share is None and groups is None:
             return None
-        share = 0.2 if share is None else share
-        if not isinstance(share, numbers.Real) or not 0.0 < float(share) < 1.0:
-            raise ValueError(f"holdout = {share!r}: the share of rows held out lies in (0, 1)")
+        if share is not None and not isinstance(share, numbers.Real):
+            raise ValueError(f"holdout = {share!r}: must be a number")
         if groups is not None:
             groups = _validate.array(groups, "groups")
             if groups.shape != (rows,):
                 raise ValueError(f"groups.shape == {groups.shape}, expected {(rows,)}!")
             groups = [str(group) for group in groups.tolist()]
-            if len(set(groups)) < 2:
-                raise ValueError("groups: all rows are in one group, so none can be held out")
-        held = _upoe.held_out(rows, groups, float(share), seed)
-        if rows - held.sum() < 2:
-            raise ValueError(f"holdout = {share!r}: fewer than 2 of {rows} rows are left to fit")
-        return held
+        return _upoe.held_out(rows, groups, None if share is None else float(share), seed)
 
     def _take(self, model: _upoe.Model) -> None:
         """Makes a fitted model this estimator's own."""
@@ -177,11 +171,6 @@ class Density(BaseEstimator):
     @property
     def _own_seed(self) -> int:
         return int(json.loads(self._model.settings)["seed"])
-
-    def _own_scores(self, n_samples: int) -> Floats:
-        """ln p of rows drawn from the model, rising."""
-        drawn = _validate.whole("n_samples", n_samples, 1)
-        return self._model.drawn_scores(drawn, self._own_seed, self._threads)
 
     def sample(self, n_samples: int = 1, random_state: Any = None) -> Floats:
         """Rows drawn from the model, in the data's own units.

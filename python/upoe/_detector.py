@@ -111,14 +111,18 @@ class UPoEDetector(OutlierMixin, Density):
         """
         if not 0.0 < self.alpha < 1.0:
             raise ValueError(f"alpha = {self.alpha!r}: a probability lies in (0, 1)")
-        _validate.whole("n_tail_samples", self.n_tail_samples, 1)
         self._fit(X, sample_weight, groups)
         self._loaded()
         return self
 
     def _loaded(self) -> None:
-        scores = self._own_scores(self.n_tail_samples)
-        self.offset_ = float(np.quantile(scores, self.alpha))
+        drawn = _validate.whole("n_tail_samples", self.n_tail_samples, 1)
+        if self.alpha * (drawn + 1) < 1.0:
+            raise ValueError(
+                f"n_tail_samples = {drawn}: too few for alpha = {self.alpha!r}; "
+                f"draw at least {int(np.ceil(1.0 / self.alpha)) - 1}"
+            )
+        self.offset_ = self._model.threshold(self.alpha, drawn, self._own_seed, self._threads)
 
     def decision_function(self, X: Any) -> Floats:
         """How far ln p of each row lies above the threshold, in nats; negative for outliers.

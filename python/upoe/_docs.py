@@ -25,7 +25,7 @@ _PARAMETERS = {
         """The number of sources; None takes as many as the data have dimensions. No PCA is needed
         to find fewer sources than columns: the other dimensions stay in the model, as Gaussian.""",
     ),
-    "alpha": ("float", "A row whose tail probability is below `alpha` is an outlier."),
+    "alpha": ("float", "A row whose tail probability is at most `alpha` is an outlier."),
     "n_tail_samples": ("int", "How many rows are drawn from the model to find the threshold."),
     "n_dims": (
         "int, float or None",

@@ -5,9 +5,10 @@ use std::fs;
 use std::path::Path;
 use std::time::Instant;
 
+use upoe::evaluate::Evaluation;
 use upoe::expert::Family;
 use upoe::{Dims, Fitter, Settings, Stop};
-use upoe_report::{Cells, Estimate, FitRecord, Image, Input, Kept, Scores, build, html};
+use upoe_report::{Cells, FitRecord, Image, Input, Kept, build, html};
 
 mod data;
 use data::Table;
@@ -62,23 +63,16 @@ fn page(table: &Table, settings: &Settings) -> Result<String, Box<dyn Error>> {
     let fitted = fitter.fit(&train)?;
     let seconds = start.elapsed().as_secs_f64();
     let model = &fitted.model;
-    let scores = |train: Vec<f64>, held: Vec<f64>| Scores {
-        train: mean(&train),
-        holdout: (!held.is_empty()).then(|| estimate(&held)),
-    };
+    let held = (table.holdout > 0).then_some(held);
     let mut text = vec![("learner", "pursuit".to_owned()), ("seed", settings.seed.to_string())];
     if let Some(experts) = settings.experts {
         text.push(("experts", experts.to_string()));
     }
     text.push(("family", settings.families.only().map_or("auto", Family::name).to_owned()));
     let training = FitRecord {
-        rows: train.len(),
-        weight: train.len() as f64,
-        holdout_rows: table.holdout,
+        evaluation: Evaluation::of(model, &train, held.as_ref())?,
         seconds,
         stop_reason: fitted.stop.to_string(),
-        log_likelihood: scores(model.score_sphered(&train)?, model.score_sphered(&held)?),
-        log_density: scores(model.score(&train)?, model.score(&held)?),
         settings: text.into_iter().map(|(name, value)| (name.to_owned(), value)).collect(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
         notices: fitted
@@ -105,18 +99,7 @@ fn page(table: &Table, settings: &Settings) -> Result<String, Box<dyn Error>> {
     })?;
     println!("{}: {} experts in {seconds:.1} s", table.title, page.experts.len());
     for expert in &page.experts {
-        println!("  gain {:.5}  {:10} {}", -expert.q, expert.kind, expert.words);
+        println!("  gain {:.5}  {:10} {}", expert.gain, expert.family, expert.words);
     }
     Ok(html(&page))
-}
-
-fn mean(values: &[f64]) -> f64 {
-    values.iter().sum::<f64>() / values.len() as f64
-}
-
-fn estimate(values: &[f64]) -> Estimate {
-    let mean = mean(values);
-    let n = values.len() as f64;
-    let square: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
-    Estimate { mean, standard_error: (square / (n - 1.0) / n).sqrt() }
 }

@@ -237,15 +237,10 @@ fn likelihoods(file: &ModelFile) -> Vec<String> {
             held(&training.evaluation.log_density),
         ],
     ];
-    if let (Some(first), Some(last)) = (file.state.path.first(), file.state.path.last()) {
-        let gain = |to: Option<f64>, from: Option<f64>| {
-            to.zip(from).map_or(String::new(), |(to, from)| format!("{:+.4}", to - from))
-        };
-        rows.push([
-            "gain over a Gaussian".into(),
-            gain(Some(last.train), Some(first.train)),
-            gain(last.holdout, first.holdout),
-        ]);
+    if let Some(gain) = file.state.gain() {
+        let number = |x: Option<f64>| x.map_or(String::new(), |x| format!("{x:+.4}"));
+        let (train, held) = (number(Some(gain.train)), number(gain.holdout));
+        rows.push(["gain over a Gaussian".into(), train, held]);
     }
     let heading = "mean ln p, nats per row";
     let mut table = if held_out {

@@ -12,44 +12,33 @@ pub struct HeldOut {
     pub weights: Option<Vec<f64>>,
 }
 
-/// The share of rows held out when groups are given and no share is.
-const DEFAULT_SHARE: f64 = 0.2;
-
 /// Moves rows out of the table: a share of them at random, or whole groups until the share
 /// is reached. Which ones depends on the seed, the number of rows and the groups alone.
 pub fn split(table: &mut Table, share: Option<f64>, seed: u64) -> Result<Option<HeldOut>, Failure> {
     if share.is_none() && table.groups.is_none() {
         return Ok(None);
     }
-    let share = share.unwrap_or(DEFAULT_SHARE);
-    let file = table.source.display();
-    let wanted = ((share * table.rows as f64).round() as usize).max(1);
     let groups: Option<Vec<&str>> = table.groups.as_ref().map(|g| g.iter().collect());
-    if let (Some(groups), Some(column)) = (&groups, &table.groups)
-        && groups.iter().all(|g| *g == groups[0])
-    {
-        return Err(Failure::Message(format!(
-            "{file}: all rows have the same value in column `{}`, so no group can be held out; \
-             choose another column (`--holdout-by`)",
-            column.name
-        )));
+    match upoe::held_out(table.rows, share, groups.as_deref(), seed) {
+        Ok(out) => Ok(Some(take(table, &out))),
+        Err(error) => {
+            let remedy = match (&error, &table.groups) {
+                (upoe::Error::OneGroup, Some(column)) => format!(
+                    ": column `{}` has one value; choose another column (`--holdout-by`)",
+                    column.name
+                ),
+                _ => String::new(),
+            };
+            Err(Failure::Message(format!("{}: {error}{remedy}", table.source.display())))
+        }
     }
-    let out = upoe::held_out(table.rows, share, groups.as_deref(), seed);
-    if out.iter().filter(|out| !**out).count() < 2 {
-        return Err(Failure::Message(format!(
-            "{file}: {} rows, and holding out {wanted} leaves fewer than 2 to learn from; hold \
-             out fewer",
-            table.rows
-        )));
-    }
-    Ok(Some(take(table, &out)))
 }
 
 /// What to say where whole groups are many more rows than were asked for, `all` being the
 /// rows before the split.
 pub fn excess(table: &Table, all: usize, share: Option<f64>) -> Option<String> {
     let column = &table.groups.as_ref()?.name;
-    let (asked, held) = (share.unwrap_or(DEFAULT_SHARE), all - table.rows);
+    let (asked, held) = (share.unwrap_or(upoe::HOLDOUT_SHARE), all - table.rows);
     (held as f64 > 1.5 * asked * all as f64).then(|| {
         format!(
             "{held} of {all} rows ({:.0} %) are held out where {:.0} % would do, because the groups \

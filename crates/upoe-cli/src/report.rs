@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use serde_json::json;
 use upoe_file::ModelFile;
-use upoe_report::{Cells, Estimate, FitRecord, Image, Input, Kept, Scores, Step, build_with, html};
+use upoe_report::{Cells, FitRecord, Image, Input, Kept, Step, build_with, html};
 use upoe_table::{Table, TextColumn};
 
 use crate::args::{Common, TableArgs};
@@ -114,13 +114,6 @@ fn kept(column: &TextColumn) -> Kept {
 
 /// What the page says of the training.
 fn training(file: &ModelFile) -> FitRecord {
-    let of = |l: &upoe::evaluate::Likelihood| Scores {
-        train: l.train.unwrap_or(f64::NAN),
-        holdout: l.holdout.map(|mean| Estimate {
-            mean,
-            standard_error: l.holdout_standard_error.unwrap_or(f64::NAN),
-        }),
-    };
     let settings: Vec<(String, serde_json::Value)> = match json!(file.settings) {
         serde_json::Value::Object(map) => map.into_iter().collect(),
         _ => Vec::new(),
@@ -133,13 +126,9 @@ fn training(file: &ModelFile) -> FitRecord {
     };
     FitRecord {
         state: file.state.clone(),
-        rows: file.training.evaluation.rows,
-        weight: file.training.evaluation.weight,
-        holdout_rows: file.training.evaluation.holdout_rows,
+        evaluation: file.training.evaluation,
         seconds: file.training.seconds,
         stop_reason: file.stop.to_string(),
-        log_likelihood: of(&file.training.evaluation.log_likelihood),
-        log_density: of(&file.training.evaluation.log_density),
         settings: given.map(|(name, value)| (name, plain(value))).collect(),
         version: file.training.version.clone(),
         notices: file.notices.iter().map(ToString::to_string).collect(),

@@ -12,6 +12,7 @@ use crate::failure::{Failure, from_core};
 use crate::interrupt;
 use crate::output::{self, Output};
 use crate::progress::Progress;
+use crate::work::Pace;
 
 /// The log-density ln p of every row, in nats
 #[derive(Args)]
@@ -93,14 +94,14 @@ impl Score {
             scores.extend(model.score(&rows.slice(part)).map_err(failed)?);
             Ok(())
         })?;
-        let mut drawn = Vec::new();
-        progress.in_blocks("drawing samples", samples, (Model::SAMPLE_BLOCK, columns), |part| {
-            let rows = model.sample_range(part, self.seed);
-            let rows = Rows::new(&rows, columns).map_err(failed)?;
-            drawn.extend(model.score(&rows).map_err(failed)?);
-            Ok(())
-        })?;
-        let tail = Tail::of_scores(drawn);
+        let what = "drawing samples";
+        let mut pace = Pace::new(progress, what);
+        let mut going = pace.tell(what, 0, samples, "rows");
+        let tail = Tail::draw(model, samples, self.seed, &mut |done| {
+            going = pace.tell(what, done, samples, "rows");
+            going.is_ok()
+        });
+        let Some(tail) = tail.map_err(failed)? else { return going };
         let mut out = self.create(table, &["log_density", "tail"], progress)?;
         progress.in_blocks("writing", table.rows, (1024, 2), |part| {
             let pairs: Vec<f64> =

@@ -10,9 +10,10 @@ mod quantiles;
 mod rows;
 mod summary;
 
+use upoe::evaluate::Evaluation;
 use upoe::{Error, Model, Result, State};
 
-use crate::{Estimate, Image, Page, Samples};
+use crate::{Image, Page, Samples};
 
 /// Rows the page shows at most; of more, a random sample and all outliers.
 pub const MOST_ROWS: usize = 50_000;
@@ -76,37 +77,20 @@ impl Cells {
 /// How a model came about.
 #[derive(Clone, Debug, Default)]
 pub struct FitRecord {
-    /// Experts with their Q and p-values, and the path on which the model grew.
+    /// Experts with their gains and p-values, and the path on which the model grew.
     pub state: State,
-    /// Rows the model was fitted to.
-    pub rows: usize,
-    /// Their total weight; `rows` where there are no weights.
-    pub weight: f64,
-    /// Rows held out.
-    pub holdout_rows: usize,
+    /// How many rows it was fitted to, and how well it describes them.
+    pub evaluation: Evaluation,
     /// Wall-clock seconds of the fit.
     pub seconds: f64,
     /// Why the fit stopped, in words: `upoe::StopReason` displays as such.
     pub stop_reason: String,
-    /// Mean ln p in sphered space. The Gaussian's is the start of the path.
-    pub log_likelihood: Scores,
-    /// Mean ln p over the data's own columns.
-    pub log_density: Scores,
     /// What was chosen, as the user would write it.
     pub settings: Vec<(String, String)>,
     /// The version of upoe that fitted it.
     pub version: String,
     /// What a user should know.
     pub notices: Vec<String>,
-}
-
-/// Mean ln p per row; NaN where it is not known.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Scores {
-    /// Over the training rows.
-    pub train: f64,
-    /// Over the held-out rows.
-    pub holdout: Option<Estimate>,
 }
 
 /// How far [`build_with`] is.

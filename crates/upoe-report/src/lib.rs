@@ -12,11 +12,11 @@ mod html;
 mod packed;
 mod page;
 
-pub use build::{Cells, FitRecord, Input, Kept, MOST_ROWS, Scores, Step, build, build_with};
+pub use build::{Cells, FitRecord, Input, Kept, MOST_ROWS, Step, build, build_with};
 pub use finding::{Finding, Overlap};
 pub use html::html;
 pub use packed::{Codes, Floats};
 pub use page::{
-    AgainstGaussian, Axis, Clusters, Column, Curve, Estimate, GainPath, Histogram, Image, Outlier,
-    Page, Quantiles, Samples, Setting, ShownExpert, ShownParameter, ShownRows, Summary, Values,
+    AgainstGaussian, Axis, Clusters, Column, Curve, GainPath, Histogram, Image, Outlier, Page,
+    Quantiles, Samples, Setting, ShownExpert, ShownParameter, ShownRows, Summary, Values,
 };

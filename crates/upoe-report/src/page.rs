@@ -5,6 +5,7 @@
 //! −∞, which JSON lacks: it is written as the text `"-inf"`. Arrays ([`Floats`]) keep both.
 
 use serde::{Serialize, Serializer};
+use upoe::evaluate::Mean;
 
 use crate::{Codes, Floats};
 
@@ -81,20 +82,11 @@ pub struct AgainstGaussian {
     #[serde(serialize_with = "real")]
     pub gaussian_train: f64,
     /// The model, held-out rows.
-    pub holdout: Option<Estimate>,
+    #[serde(serialize_with = "mean")]
+    pub holdout: Option<Mean>,
     /// The Gaussian, held-out rows.
     #[serde(serialize_with = "optional")]
     pub gaussian_holdout: Option<f64>,
-}
-
-/// A mean with its standard error.
-#[derive(Clone, Copy, Debug, Serialize)]
-pub struct Estimate {
-    /// The mean.
-    #[serde(serialize_with = "real")]
-    pub mean: f64,
-    /// Its standard error.
-    pub standard_error: f64,
 }
 
 /// A setting as the user would write it.
@@ -326,6 +318,17 @@ fn real<S: Serializer>(value: &f64, serializer: S) -> Result<S::Ok, S::Error> {
     }
 }
 
+fn mean<S: Serializer>(value: &Option<Mean>, serializer: S) -> Result<S::Ok, S::Error> {
+    #[derive(Serialize)]
+    struct Shown {
+        #[serde(serialize_with = "real")]
+        mean: f64,
+        standard_error: f64,
+    }
+    let shown = |m: &Mean| Shown { mean: m.mean, standard_error: m.standard_error };
+    value.as_ref().map(shown).serialize(serializer)
+}
+
 fn optional<S: Serializer>(value: &Option<f64>, serializer: S) -> Result<S::Ok, S::Error> {
     real(&value.unwrap_or(f64::NAN), serializer)
 }
@@ -336,9 +339,23 @@ mod tests {
 
     #[test]
     fn infinities_are_texts_and_nan_is_null() {
-        let json = |mean| serde_json::to_string(&Estimate { mean, standard_error: 1.0 }).unwrap();
-        assert_eq!(json(f64::NEG_INFINITY), r#"{"mean":"-inf","standard_error":1.0}"#);
-        assert_eq!(json(f64::NAN), r#"{"mean":null,"standard_error":1.0}"#);
-        assert_eq!(json(-2.5), r#"{"mean":-2.5,"standard_error":1.0}"#);
+        let json = |value| {
+            let holdout = Some(Mean { mean: value, standard_error: 1.0 });
+            let all = AgainstGaussian {
+                train: value,
+                gaussian_train: value,
+                holdout,
+                gaussian_holdout: Some(value),
+            };
+            serde_json::to_string(&all).unwrap()
+        };
+        let all = |v: &str| {
+            format!(
+                r#"{{"train":{v},"gaussian_train":{v},"holdout":{{"mean":{v},"standard_error":1.0}},"gaussian_holdout":{v}}}"#
+            )
+        };
+        assert_eq!(json(f64::NEG_INFINITY), all(r#""-inf""#));
+        assert_eq!(json(f64::NAN), all("null"));
+        assert_eq!(json(-2.5), all("-2.5"));
     }
 }

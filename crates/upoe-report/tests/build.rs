@@ -1,9 +1,10 @@
 //! The page's numbers agree with the model they come from.
 
+use upoe::evaluate::Evaluation;
 use upoe::expert::{Expert, Family, Marginal};
 use upoe::{Fit, Rows, Settings, Stop};
 use upoe_report::{
-    Cells, FitRecord, Image, Input, Kept, Page, Scores, Step, Values, build, build_with, html,
+    Cells, FitRecord, Image, Input, Kept, Page, Step, Values, build, build_with, html,
 };
 
 const CRABS: &str = include_str!("../../upoe/tests/data/crabs.csv");
@@ -28,16 +29,9 @@ fn paper() -> Settings {
 
 fn training(fit: &Fit, values: &[f64], columns: usize) -> FitRecord {
     let rows = Rows::new(values, columns).unwrap();
-    let mean = |scores: Vec<f64>| scores.iter().sum::<f64>() / scores.len() as f64;
     FitRecord {
         state: fit.state.clone(),
-        rows: rows.len(),
-        weight: rows.len() as f64,
-        log_likelihood: Scores {
-            train: mean(fit.model.score_sphered(&rows).unwrap()),
-            holdout: None,
-        },
-        log_density: Scores { train: mean(fit.model.score(&rows).unwrap()), holdout: None },
+        evaluation: Evaluation::of(&fit.model, &rows, None).unwrap(),
         stop_reason: fit.stop.to_string(),
         ..FitRecord::default()
     }

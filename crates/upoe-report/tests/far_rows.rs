@@ -34,7 +34,7 @@ fn fits() -> &'static [Fit; 3] {
 }
 
 fn page(fit: &Fit, values: &[f64]) -> Page {
-    let training = FitRecord { state: fit.state.clone(), rows: 200, ..FitRecord::default() };
+    let training = FitRecord { state: fit.state.clone(), ..FitRecord::default() };
     let names: Vec<String> = (0..COLUMNS).map(|c| format!("c{c}")).collect();
     build(&Input {
         title: "far",

@@ -78,6 +78,20 @@ pub enum Error {
         /// What it must satisfy.
         rule: Cow<'static, str>,
     },
+    /// The stop rule `holdout` without held-out rows.
+    #[error("stop = holdout: held-out rows are needed")]
+    NeedsHoldout,
+    /// Groups stay whole, and there is only one.
+    #[error("all rows are in one group, so none can be held out")]
+    OneGroup,
+    /// Too few rows are left to learn from.
+    #[error("{rows} rows: holding out {held} leaves fewer than 2 to learn from; hold out fewer")]
+    HoldsOutTooMany {
+        /// How many rows there are.
+        rows: usize,
+        /// How many of them would be held out.
+        held: usize,
+    },
     /// An engine could not sum over its rows.
     #[error("{place}: {reason}")]
     Engine {

@@ -3,18 +3,26 @@
 
 use crate::density::Density;
 use crate::error::Result;
+use crate::expert::{Expert, Learnable};
 use crate::model::Model;
 use crate::rows::Rows;
 use crate::whitening::Rest;
 use serde::{Deserialize, Serialize};
 
 /// A weighted mean and its standard error.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Mean {
     /// Σ w x / Σ w.
     pub mean: f64,
     /// The standard error of the mean; NaN for a single row.
     pub standard_error: f64,
+}
+
+impl Mean {
+    /// Of independent values that count alike.
+    pub fn of(values: &[f64]) -> Self {
+        weighted_mean(values, |_| 1.0)
+    }
 }
 
 /// The mean of one value per row, weighted as the rows are. Rows of weight 0 do not count, whatever
@@ -32,7 +40,11 @@ pub struct Mean {
 /// # Ok::<(), upoe::Error>(())
 /// ```
 pub fn mean(values: &[f64], rows: &Rows) -> Mean {
-    let weighted = || values.iter().enumerate().map(|(i, x)| (rows.weight(i), x));
+    weighted_mean(values, |i| rows.weight(i))
+}
+
+fn weighted_mean(values: &[f64], weight: impl Fn(usize) -> f64) -> Mean {
+    let weighted = || values.iter().enumerate().map(|(i, x)| (weight(i), x));
     let counted = || weighted().filter(|(w, _)| *w > 0.0);
     let total: f64 = counted().map(|(w, _)| w).sum();
     let mean = counted().map(|(w, x)| w * x).sum::<f64>() / total;
@@ -54,7 +66,7 @@ pub struct Likelihood {
 }
 
 /// How well a model describes the rows it was trained on, and held-out ones.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Evaluation {
     /// Rows it was trained on.
     pub rows: usize,
@@ -120,10 +132,12 @@ impl Tail {
         seed: u64,
         watch: &mut dyn FnMut(usize) -> bool,
     ) -> Result<Option<Self>> {
-        const BLOCK: usize = 64 * Model::SAMPLE_BLOCK;
+        // About a million numbers at a time.
+        let units = ((1 << 20) / density.columns() / Model::SAMPLE_BLOCK).max(1);
+        let block = units * Model::SAMPLE_BLOCK;
         let mut drawn = Vec::with_capacity(samples);
-        for start in (0..samples).step_by(BLOCK) {
-            let rows = density.sample_range(start..(start + BLOCK).min(samples), seed);
+        for start in (0..samples).step_by(block) {
+            let rows = density.sample_range(start..(start + block).min(samples), seed);
             drawn.extend(density.score(&Rows::new(&rows, density.columns())?)?);
             if !watch(drawn.len()) {
                 return Ok(None);
@@ -145,9 +159,16 @@ impl Tail {
         (below + 1) as f64 / (self.drawn.len() + 1) as f64
     }
 
-    /// ln p of the drawn rows, in rising order.
-    pub fn scores(&self) -> &[f64] {
-        &self.drawn
+    /// The ln p above which [`Tail::at`] exceeds `alpha`: a row is in the tail of probability `alpha`
+    /// where its ln p is less than this. −∞ where too few rows were drawn for so small an `alpha`.
+    pub fn threshold(&self, alpha: f64) -> f64 {
+        // The least k with (k + 1) / (n + 1) > alpha; rows below the k-th drawn one are in the tail.
+        let exceeds = |k: &usize| (k + 1) as f64 / (self.drawn.len() + 1) as f64 > alpha;
+        match (0..=self.drawn.len()).find(exceeds) {
+            Some(0) => f64::NEG_INFINITY,
+            Some(k) => self.drawn[k - 1],
+            None => f64::INFINITY,
+        }
     }
 }
 
@@ -155,4 +176,10 @@ impl Tail {
 /// parameter that the data determine, over N = Σ weights.
 pub fn bic_price(parameters: f64, weight: f64) -> f64 {
     0.5 * parameters * weight.max(2.0).ln() / weight
+}
+
+/// The price of an expert that joins where `free` dimensions have none: `free` − 1 parameters of its
+/// direction and its own.
+pub fn expert_price(expert: &Expert, free: usize, weight: f64) -> f64 {
+    bic_price(free.saturating_sub(1) as f64 + expert.free_parameters(), weight)
 }

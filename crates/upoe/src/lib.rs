@@ -75,7 +75,7 @@ mod whitening;
 pub use density::Density;
 pub use error::{Error, Result};
 pub use fitter::{Fitter, fit};
-pub use holdout::held_out;
+pub use holdout::{HOLDOUT_SHARE, held_out};
 pub use learn::{
     Choice, Event, Families, Fit, Learned, Learner, Notice, Observer, ParallelStart, PathPoint,
     Precision, Recipe, Settings, State, Stop, StopReason,

@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use rayon::prelude::*;
 use serde_json::{Value, json};
+use upoe::evaluate::Mean;
 use upoe::{Dims, Rows, Settings, fit};
 
 use self::faces::{FRAMES, Faces, PIXELS, Split};
@@ -18,7 +19,7 @@ use self::paths::{Curves, LEARNERS, STRIDE};
 use super::marginals::Borrowed;
 use super::outlet::{Outlet, failed};
 use super::peers::{PeerLikelihood, Peers};
-use super::statistics::{Estimate, mean};
+use super::statistics::{mean, mean_of_series};
 use crate::args::Common;
 use crate::failure::Failure;
 
@@ -70,9 +71,9 @@ struct Others {
 /// ln p over all 560 pixels of the test rows of the first split.
 struct Pixels {
     /// PPCA by its dimensions.
-    ppca: Vec<(usize, Estimate)>,
+    ppca: Vec<(usize, Mean)>,
     /// Pursuit by its dimensions.
-    ours: Vec<(usize, Estimate)>,
+    ours: Vec<(usize, Mean)>,
 }
 
 /// Everything the figures and the page show.
@@ -208,7 +209,7 @@ impl Frey {
         outlet.progress.stage("measuring densities over all pixels");
         let (train, test) = (faces.pick(&split.train), faces.pick(&split.test));
         let (train, test) = (rows(&train)?, rows(&test)?);
-        let score = |dims: usize, experts: usize| -> Result<(usize, Estimate), Failure> {
+        let score = |dims: usize, experts: usize| -> Result<(usize, Mean), Failure> {
             let (dims_of, experts) = (Dims::Count(dims), Some(experts));
             let settings = self.settings().with(|s| {
                 s.dims = dims_of;
@@ -216,9 +217,9 @@ impl Frey {
             });
             let model = fit(&train, &settings).map_err(failed)?.model;
             let scores = model.score(&test).map_err(failed)?;
-            Ok((dims, Estimate::of_series(&scores, claims::BLOCK)))
+            Ok((dims, mean_of_series(&scores, claims::BLOCK)))
         };
-        let each = |list: &[usize], experts| -> Result<Vec<(usize, Estimate)>, Failure> {
+        let each = |list: &[usize], experts| -> Result<Vec<(usize, Mean)>, Failure> {
             list.par_iter().map(|dims| score(*dims, experts)).collect()
         };
         let ppca = each(&[10, 25, 50, 75, 100, 150, 200, 300, 400], 0)?;
@@ -238,7 +239,7 @@ impl Frey {
             let claims = claims::Claims::of(curves);
             json!({ "splits": all.collect::<Vec<_>>(), "claims": claims.json() })
         };
-        let by_dims = |list: &[(usize, Estimate)]| -> Vec<Value> {
+        let by_dims = |list: &[(usize, Mean)]| -> Vec<Value> {
             list.iter().map(|(dims, e)| json!({ "dims": dims, "test": e })).collect()
         };
         json!({

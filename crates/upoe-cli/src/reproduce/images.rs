@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use rayon::prelude::*;
 use serde_json::{Value, json};
+use upoe::evaluate::Mean;
 use upoe::expert::{Expert, Marginal};
 use upoe::{Dims, Model, Precision, Recipe, Rows, Settings};
 
@@ -20,7 +21,7 @@ use self::run::Run;
 use super::marginals::Borrowed;
 use super::outlet::{Outlet, failed};
 use super::peers::{PeerLikelihood, Peers};
-use super::statistics::{Estimate, mean};
+use super::statistics::mean;
 use crate::args::{Common, one_of};
 use crate::failure::Failure;
 
@@ -99,7 +100,7 @@ struct Found {
     kept_variance: f64,
     others: Option<Others>,
     /// PPCA over all 900 pixels by its dimensions, and ours; some held-out patches.
-    pixels: Vec<(String, Estimate)>,
+    pixels: Vec<(String, Mean)>,
     patches: usize,
     held_out: usize,
     dims: usize,
@@ -253,7 +254,7 @@ impl Images {
         model: &Model,
         rows: &Rows,
         out: &Rows,
-    ) -> Result<Vec<(String, Estimate)>, Failure> {
+    ) -> Result<Vec<(String, Mean)>, Failure> {
         const SOME: usize = 500;
         let every: Vec<usize> = (0..out.len()).step_by((out.len() / SOME).max(1)).collect();
         let (some, _) = out.pick(&every);
@@ -264,11 +265,11 @@ impl Images {
             let kept = upoe::Whitening::from_moments(&moments, Dims::Count(dims.max(1)));
             let plain = Model::new(kept.map_err(failed)?.0, Vec::new(), Vec::new());
             let scores = plain.and_then(|plain| plain.score(&some)).map_err(failed)?;
-            list.push((format!("PPCA, {dims} dimensions"), Estimate::of(&scores)));
+            list.push((format!("PPCA, {dims} dimensions"), Mean::of(&scores)));
         }
         let scores = model.score(&some).map_err(failed)?;
         let name = format!("upoe, {} dimensions, {} experts", self.dims, model.experts().len());
-        list.push((name, Estimate::of(&scores)));
+        list.push((name, Mean::of(&scores)));
         Ok(list)
     }
 

@@ -1,53 +1,30 @@
 //! Means, their errors, and agreement of groups.
 
-use serde::Serialize;
+use upoe::evaluate::Mean;
 
-/// A mean and its standard error.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct Estimate {
-    /// The mean.
-    pub mean: f64,
-    /// Its standard error.
-    pub standard_error: f64,
+/// The mean of values in order of time: the error comes from the means of blocks of `length`, so
+/// that neighbours may be alike.
+pub fn mean_of_series(values: &[f64], length: usize) -> Mean {
+    let blocks: Vec<f64> = values.chunks(length).map(mean).collect();
+    Mean { mean: mean(values), ..Mean::of(&blocks) }
 }
 
-impl Estimate {
-    /// Over independent values.
-    pub fn of(values: &[f64]) -> Estimate {
-        let mean = mean(values);
-        Estimate { mean, standard_error: deviation(values) / (values.len() as f64).sqrt() }
-    }
-
-    /// Over values in order of time: the error comes from the means of blocks of `length`, so
-    /// that neighbours may be alike.
-    pub fn of_series(values: &[f64], length: usize) -> Estimate {
-        let blocks: Vec<f64> = values.chunks(length).map(mean).collect();
-        Estimate { mean: mean(values), ..Estimate::of(&blocks) }
-    }
-
-    /// Over random splits of one data set, which share rows: the correction of Nadeau and
-    /// Bengio (2003), with the number of test rows over training rows.
-    pub fn of_splits(values: &[f64], test_over_train: f64) -> Estimate {
-        let share = 1.0 / values.len() as f64 + test_over_train;
-        Estimate { mean: mean(values), standard_error: deviation(values) * share.sqrt() }
-    }
-
-    /// The mean over its error.
-    pub fn t(&self) -> f64 {
-        self.mean / self.standard_error
-    }
+/// The mean over random splits of one data set, which share rows: the correction of Nadeau and
+/// Bengio (2003), with the number of test rows over training rows.
+pub fn mean_of_splits(values: &[f64], test_over_train: f64) -> Mean {
+    let share = 1.0 + values.len() as f64 * test_over_train;
+    let apart = Mean::of(values);
+    Mean { standard_error: apart.standard_error * share.sqrt(), ..apart }
 }
 
 /// The mean.
 pub fn mean(values: &[f64]) -> f64 {
-    values.iter().sum::<f64>() / values.len() as f64
+    Mean::of(values).mean
 }
 
 /// The standard deviation, over N − 1; NaN for a single value.
 pub fn deviation(values: &[f64]) -> f64 {
-    let mean = mean(values);
-    let square: f64 = values.iter().map(|v| (v - mean).powi(2)).sum();
-    (square / (values.len() as f64 - 1.0)).sqrt()
+    Mean::of(values).standard_error * (values.len() as f64).sqrt()
 }
 
 /// The least and the largest value.
@@ -86,9 +63,9 @@ mod tests {
 
     #[test]
     fn blocks_see_what_rows_do_not() {
-        // Every value comes ten times in a row: only a tenth of them are news.
+        // Every value comes ten times in a row: only a tenth of them are independent.
         let values: Vec<f64> = (0..1000).map(|i| ((i / 10) as f64 * 0.7).sin()).collect();
-        let (rows, blocks) = (Estimate::of(&values), Estimate::of_series(&values, 10));
+        let (rows, blocks) = (Mean::of(&values), mean_of_series(&values, 10));
         assert!((rows.mean - blocks.mean).abs() < 1e-12);
         assert!((blocks.standard_error / rows.standard_error - 10_f64.sqrt()).abs() < 0.05);
     }
@@ -96,7 +73,7 @@ mod tests {
     #[test]
     fn splits_share_rows() {
         let values = [1.0, 2.0, 3.0, 4.0];
-        let (apart, shared) = (Estimate::of(&values), Estimate::of_splits(&values, 1.0));
+        let (apart, shared) = (Mean::of(&values), mean_of_splits(&values, 1.0));
         assert!((shared.standard_error / apart.standard_error - 5_f64.sqrt()).abs() < 1e-12);
     }
 

@@ -20,7 +20,7 @@ pub(super) fn curve(expert: &Expert, norm: f64, histogram: &Histogram) -> Curve 
         Expert::Mixture(mixture) => (mixture.weights().iter().zip(mixture.components()))
             .map(|(share, part)| grid.iter().map(|z| share * part.ln_density(*z).exp()).collect())
             .collect(),
-        _ => vec![],
+        Expert::StudentT(_) | Expert::Tilt(_) => vec![],
     };
     Curve {
         from,

@@ -1,23 +1,21 @@
 //! The gain curve and its penalised optimum.
 
-use upoe::evaluate::bic_price;
-use upoe::expert::Learnable;
+use upoe::evaluate::expert_price;
 
 use super::FitRecord;
 use crate::GainPath;
 
 /// Likelihood along the nested path. The penalty is BIC's: ½ ln N nats, over N rows, for each
-/// parameter: D − j of the j-th direction and its expert's degrees of freedom.
+/// parameter: D − j of the j-th direction and its expert's own.
 pub(super) fn path(training: &FitRecord, dims: usize) -> GainPath {
     let state = &training.state;
     let train: Vec<f64> = state.path.iter().map(|p| p.train).collect();
-    let weight = if training.weight > 0.0 { training.weight } else { training.rows.max(1) as f64 };
+    let weight = training.evaluation.weight.max(1.0);
     let mut price = 0.0;
     let mut penalised = train.clone();
     for (j, point) in penalised.iter_mut().enumerate().skip(1) {
         if let Some(learned) = state.experts.get(j - 1) {
-            let parameters = dims.saturating_sub(j) as f64 + learned.expert().free_parameters();
-            price += bic_price(parameters, weight);
+            price += expert_price(learned.expert(), dims + 1 - j.min(dims), weight);
         }
         *point -= price;
     }
@@ -60,7 +58,9 @@ mod tests {
             path: vec![point(-5.0), point(-4.7), point(-4.69)],
             ..State::default()
         };
-        let found = path(&FitRecord { state, rows: 200, ..FitRecord::default() }, 5);
+        let evaluation =
+            upoe::evaluate::Evaluation { rows: 200, weight: 200.0, ..Default::default() };
+        let found = path(&FitRecord { state, evaluation, ..FitRecord::default() }, 5);
         assert_eq!(found.optimum, 1);
         // Four for the direction, three for the expert.
         let price = 0.5 * 200.0_f64.ln() / 200.0 * 7.0;

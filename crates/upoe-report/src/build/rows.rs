@@ -82,7 +82,10 @@ fn axes(input: &Input) -> Vec<usize> {
 /// The likelier component of each row, for each mixture.
 fn clusters(input: &Input, shown: &[usize], projections: &[Vec<f64>]) -> Vec<Clusters> {
     let of = |(j, expert): (usize, &Expert)| {
-        let Expert::Mixture(mixture) = expert else { return None };
+        let mixture = match expert {
+            Expert::Mixture(mixture) => mixture,
+            Expert::StudentT(_) | Expert::Tilt(_) => return None,
+        };
         let likelier = |&row: &usize| {
             let shares = mixture.responsibilities(projections[j][row]);
             let better = |best: usize, (k, share): (usize, &f64)| {

@@ -1,6 +1,8 @@
 //! Facts about the data and the fit.
 
-use super::{FitRecord, Input, MOST_COLUMNS, Scores, headline};
+use upoe::evaluate::{Likelihood, Mean};
+
+use super::{FitRecord, Input, MOST_COLUMNS, headline};
 use crate::{AgainstGaussian, Axis, Setting, Summary};
 
 /// The summary of a page that shows `shown` rows, given the projections of all rows.
@@ -38,14 +40,14 @@ pub(super) fn summary(input: &Input, shown: usize, projections: &[Vec<f64>]) -> 
         |(name, value): &(String, String)| Setting { name: name.clone(), value: value.clone() };
     Summary {
         headline: headline::headline(input),
-        rows: training.rows,
-        holdout_rows: training.holdout_rows,
+        rows: training.evaluation.rows,
+        holdout_rows: training.evaluation.holdout_rows,
         columns: names.iter().enumerate().map(axis).collect(),
         dims: whitening.dims(),
         stop_reason: training.stop_reason.clone(),
         seconds: training.seconds,
-        log_likelihood: likelihood(training, training.log_likelihood),
-        log_density: likelihood(training, training.log_density),
+        log_likelihood: likelihood(training, &training.evaluation.log_likelihood),
+        log_density: likelihood(training, &training.evaluation.log_density),
         settings: training.settings.iter().map(setting).collect(),
         version: training.version.clone(),
         notices,
@@ -63,15 +65,19 @@ fn thousands(n: usize) -> String {
 
 /// The Gaussian's ln p is the model's less what the path gained: the way from sphered space
 /// to the columns adds the same to both.
-fn likelihood(training: &FitRecord, scores: Scores) -> AgainstGaussian {
-    let path = &training.state.path;
-    let ends = path.first().zip(path.last());
-    let gain = ends.map_or(f64::NAN, |(first, last)| last.train - first.train);
-    let held = ends.and_then(|(first, last)| Some(last.holdout? - first.holdout?));
+fn likelihood(training: &FitRecord, of: &Likelihood) -> AgainstGaussian {
+    let gain = training.state.gain();
+    let unknown = f64::NAN;
+    let train = of.train.unwrap_or(unknown);
+    let holdout = of.holdout.map(|mean| {
+        let standard_error = of.holdout_standard_error.unwrap_or(unknown);
+        Mean { mean, standard_error }
+    });
+    let held = gain.and_then(|gain| gain.holdout);
     AgainstGaussian {
-        train: scores.train,
-        gaussian_train: scores.train - gain,
-        holdout: scores.holdout,
-        gaussian_holdout: held.zip(scores.holdout).map(|(gain, score)| score.mean - gain),
+        train,
+        gaussian_train: train - gain.map_or(unknown, |gain| gain.train),
+        holdout,
+        gaussian_holdout: held.zip(of.holdout).map(|(gain, mean)| mean - gain),
     }
 }

@@ -120,6 +120,14 @@ impl State {
         self.experts.iter().map(|e| e.candidate.direction.clone()).collect()
     }
 
+    /// What all experts together add to the mean ln p of the Gaussian; `None` before the first
+    /// pass.
+    pub fn gain(&self) -> Option<PathPoint> {
+        let (first, last) = (self.path.first()?, self.path.last()?);
+        let holdout = last.holdout.zip(first.holdout).map(|(last, first)| last - first);
+        Some(PathPoint { train: last.train - first.train, holdout })
+    }
+
     /// The directions learned so far, with their experts.
     pub(crate) fn candidates(&self) -> Vec<Candidate> {
         self.experts.iter().map(|e| e.candidate.clone()).collect()

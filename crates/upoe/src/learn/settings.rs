@@ -89,7 +89,7 @@ impl Settings {
     /// Refuses a stop rule that needs held-out rows where there are none.
     pub fn check_holdout(&self, held_out: bool) -> Result<()> {
         if self.stop_rule() == Stop::Holdout && !held_out {
-            Err(no_held_out_rows())
+            Err(Error::NeedsHoldout)
         } else {
             Ok(())
         }
@@ -150,12 +150,6 @@ impl Settings {
         }
         Ok(())
     }
-}
-
-/// The error of a stop rule that needs held-out rows where there are none.
-pub(crate) fn no_held_out_rows() -> Error {
-    let (name, value) = ("stop", "holdout".to_owned());
-    Error::InvalidSetting { name, value, rule: "held-out rows are needed".into() }
 }
 
 /// Settings as JSON stores them: flat, under the names that interfaces use.

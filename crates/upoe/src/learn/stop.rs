@@ -5,10 +5,8 @@ use super::null;
 use super::outcome::{Learned, State, StopReason};
 use super::path::changes;
 use super::session::Session;
-use super::settings::no_held_out_rows;
-use crate::error::Result;
-use crate::evaluate::bic_price;
-use crate::expert::Learnable;
+use crate::error::{Error, Result};
+use crate::evaluate::expert_price;
 
 /// The level of the null rule.
 pub const LEVEL: f64 = 0.05;
@@ -45,11 +43,11 @@ pub fn judge(session: &Session, state: &State, found: &Learned) -> Result<Verdic
             }
         }
         Stop::Bic => {
-            let price = bic_price((free - 1) as f64 + expert.free_parameters(), weight);
+            let price = expert_price(expert, free, weight);
             if gain > price { keep } else { Verdict::Stop(StopReason::Bic { gain, price }) }
         }
         Stop::Holdout => {
-            let holdout = session.holdout.ok_or_else(no_held_out_rows)?;
+            let holdout = session.holdout.ok_or(Error::NeedsHoldout)?;
             let new = std::slice::from_ref(&found.candidate);
             let change = changes(holdout, &state.directions(), new)?[0];
             if change > 0.0 && !nothing {

@@ -1,12 +1,13 @@
 //! Held-out ln p of the Crabs over their five columns, in ten folds: row i in fold i mod 10.
 
 use serde_json::{Value, json};
+use upoe::evaluate::Mean;
 use upoe::{Dims, Rows, Settings, Stop, fit};
 use upoe_table::Table;
 
 use super::super::outlet::failed;
 use super::super::peers::{PeerLikelihood, Peers};
-use super::super::statistics::{Estimate, mean};
+use super::super::statistics::mean;
 use crate::demo::as_the_paper;
 use crate::failure::Failure;
 
@@ -17,7 +18,7 @@ pub struct HeldOut {
     /// A Gaussian, PPCA, ours, and the best of each other group; worst first.
     pub methods: Vec<PeerLikelihood>,
     /// What each of ours gains over the Gaussian, paired by rows.
-    pub gains: Vec<(String, Estimate)>,
+    pub gains: Vec<(String, Mean)>,
     /// Every other method that was tried.
     tried: Vec<PeerLikelihood>,
 }
@@ -43,7 +44,7 @@ impl HeldOut {
         for (name, settings) in ours {
             let (likelihood, rows) = score(table, name, name, &settings)?;
             let differences: Vec<f64> = rows.iter().zip(&base).map(|(a, b)| a - b).collect();
-            gains.push((name.to_owned(), Estimate::of(&differences)));
+            gains.push((name.to_owned(), Mean::of(&differences)));
             methods.push(likelihood);
         }
         tried.extend(peers.iter().flat_map(|peers| peers.likelihoods.clone()));
@@ -86,7 +87,7 @@ fn score(
         let scores = model.score(&held).map_err(failed)?;
         out.iter().zip(scores).for_each(|(row, score)| test[*row] = score);
     }
-    let estimate = Estimate::of(&test);
+    let estimate = Mean::of(&test);
     let likelihood = PeerLikelihood {
         method: name.into(),
         group: group.into(),

@@ -1,8 +1,9 @@
 //! The paper's two claims, in numbers.
 
 use serde_json::{Value, json};
+use upoe::evaluate::Mean;
 
-use super::super::statistics::Estimate;
+use super::super::statistics::{mean_of_series, mean_of_splits};
 use super::paths::{Curves, LEARNERS, STRIDE};
 
 /// Successive test frames that count as one when errors are estimated: neighbours look alike.
@@ -19,9 +20,9 @@ pub struct Difference {
     /// On training rows, mean over splits.
     pub train: f64,
     /// On the test rows of the first split, paired by rows.
-    pub test: Estimate,
+    pub test: Mean,
     /// On test rows over splits, where there are several.
-    pub over_splits: Option<Estimate>,
+    pub over_splits: Option<Mean>,
 }
 
 /// Both claims on one kind of split.
@@ -67,8 +68,8 @@ impl Claims {
                     pair: format!("{} − {}", LEARNERS[a].0, LEARNERS[b].0),
                     projections: j,
                     train: super::mean(&train),
-                    test: Estimate::of_series(&rows, BLOCK),
-                    over_splits: (splits.len() > 1).then(|| Estimate::of_splits(&tests, ratio)),
+                    test: mean_of_series(&rows, BLOCK),
+                    over_splits: (splits.len() > 1).then(|| mean_of_splits(&tests, ratio)),
                 });
             }
         }

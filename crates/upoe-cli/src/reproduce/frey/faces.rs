@@ -83,9 +83,7 @@ impl Split {
     /// 1000 frames at random, as the paper does.
     pub fn random(seed: u64) -> Split {
         let share = (FRAMES - TRAIN) as f64 / FRAMES as f64;
-        let out = upoe::held_out::<usize>(FRAMES, share, None, seed);
-        let (test, train) = (0..FRAMES).partition(|frame| out[*frame]);
-        Split { train, test }
+        Split::of(upoe::held_out::<usize>(FRAMES, Some(share), None, seed))
     }
 
     /// Half of twenty blocks of successive frames: test frames have no neighbours among the
@@ -93,7 +91,11 @@ impl Split {
     pub fn by_blocks(seed: u64) -> Split {
         let blocks: Vec<usize> = (0..FRAMES).map(|frame| frame * BLOCKS / FRAMES).collect();
         // Blocks have 98 or 99 frames: ten of them.
-        let out = upoe::held_out(FRAMES, 0.49, Some(&blocks), seed);
+        Split::of(upoe::held_out(FRAMES, Some(0.49), Some(&blocks), seed))
+    }
+
+    fn of(out: upoe::Result<Vec<bool>>) -> Split {
+        let out = out.expect("these shares leave rows to learn from");
         let (test, train) = (0..FRAMES).partition(|frame| out[*frame]);
         Split { train, test }
     }

@@ -4,6 +4,7 @@ use super::super::outlet::signed;
 use super::Found;
 use super::claims::{BLOCK, Claims, Difference};
 use super::paths::{Curves, LEARNERS};
+use upoe::evaluate::Mean;
 
 /// What the paper shows, what we see, where they differ.
 pub fn page(found: &Found, pictures: &[String; 3]) -> String {
@@ -107,7 +108,7 @@ fn verdict(claims: &Claims) -> String {
         (beyond(1.0), beyond(-1.0))
     };
     let n = judged.len();
-    let first = match count(&|d| d.test.t()) {
+    let first = match count(&|d| d.test.mean / d.test.standard_error) {
         (0, 0) => format!("it holds: none of {n} paired differences exceeds two standard errors."),
         (better, worse) => format!(
             "it does not hold here: of {n} paired differences between PAR and the others, PAR is \
@@ -117,7 +118,7 @@ fn verdict(claims: &Claims) -> String {
     if judged.iter().all(|d| d.over_splits.is_none()) {
         return first;
     }
-    let (better, worse) = count(&|d| d.over_splits.map_or(0.0, |e| e.t()));
+    let (better, worse) = count(&|d| d.over_splits.map_or(0.0, |e| e.mean / e.standard_error));
     first
         + &format!(
             " Over splits, PAR is better by two standard errors in {better} and worse in {worse}."
@@ -185,8 +186,8 @@ fn others(found: &Found) -> String {
         page += "The results of other methods are of another split; `bench/peers.py` makes them for \
                  this one from train_rows.txt.\n\n";
     }
-    let list = |list: &[(usize, super::Estimate)]| -> String {
-        let one = |(dims, e): &(usize, super::Estimate)| format!("{dims}: {}", signed(e.mean, 1));
+    let list = |list: &[(usize, Mean)]| -> String {
+        let one = |(dims, e): &(usize, Mean)| format!("{dims}: {}", signed(e.mean, 1));
         list.iter().map(one).collect::<Vec<_>>().join("; ")
     };
     page + &format!(
