@@ -76,7 +76,7 @@ impl Cells {
 /// How a model came about.
 #[derive(Clone, Debug, Default)]
 pub struct FitRecord {
-    /// Experts with their Q and p-values, and the path on which the model grew.
+    /// Experts with their gain and p-values, and the path on which the model grew.
     pub state: State,
     /// Rows the model was fitted to.
     pub rows: usize,

@@ -7,7 +7,7 @@ use super::FitRecord;
 use crate::GainPath;
 
 /// Likelihood along the nested path. The penalty is BIC's: ½ ln N nats, over N rows, for each
-/// parameter: D − j of the j-th direction and its expert's degrees of freedom.
+/// parameter: D − j of the j-th direction and its expert's parameters.
 pub(super) fn path(training: &FitRecord, dims: usize) -> GainPath {
     let state = &training.state;
     let train: Vec<f64> = state.path.iter().map(|p| p.train).collect();
