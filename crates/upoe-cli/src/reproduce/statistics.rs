@@ -86,7 +86,7 @@ mod tests {
 
     #[test]
     fn blocks_see_what_rows_do_not() {
-        // Every value comes ten times in a row: only a tenth of them are news.
+        // Every value comes ten times in a row: only a tenth of them are independent.
         let values: Vec<f64> = (0..1000).map(|i| ((i / 10) as f64 * 0.7).sin()).collect();
         let (rows, blocks) = (Estimate::of(&values), Estimate::of_series(&values, 10));
         assert!((rows.mean - blocks.mean).abs() < 1e-12);
