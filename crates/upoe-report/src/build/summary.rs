@@ -19,7 +19,8 @@ pub(super) fn summary(input: &Input, shown: usize, projections: &[Vec<f64>]) -> 
     let lost = (0..rows.len()).filter(|&row| projections.iter().any(|z| z[row].is_nan())).count();
     if lost > 0 {
         notices.push(format!(
-            "{} row(s) are so far from the mean that they have no projection: histograms leave them out",
+            "{} row(s) are so far from the mean that they have no projection: histograms leave \
+             them out",
             thousands(lost)
         ));
     }
