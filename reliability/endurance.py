@@ -3,7 +3,7 @@ threads watched.
 
     python reliability/endurance.py [--seconds 1800]
 
-In one process through the Python package and, beside it, by the command, a process a call. After the
+In one process through the Python package and, next to it, by the command, one process per call. After the
 first third nothing may grow in the process that watches: resident memory by less than 4 MB from the
 median of the second third to that of the last, handles and threads not at all.
 """

@@ -21,7 +21,7 @@ test-reliability: test-python
 	cargo build --release
 	$(RELIABILITY_PYTHON) -m pytest -q -p no:cacheprovider reliability
 
-# Every fuzz target, or one with TARGET=csv, for so many seconds each; what it finds stays in the
+# Every fuzz target, or one with TARGET=csv, for SECONDS seconds each; what it finds stays in the
 # corpus.
 fuzz: reliability-wheel
 	$(RELIABILITY_PYTHON) reliability/fuzz.py --keep --seconds $(or $(SECONDS),600) $(TARGET)

@@ -1,4 +1,4 @@
-"""Blind source separation, beside FastICA.
+"""Blind source separation, next to FastICA.
 
 Three signals and two channels of strong Gaussian noise reach five sensors. Asked for three
 sources, FastICA keeps three principal components first and so loses the weaker signals; asked

@@ -141,7 +141,7 @@ impl PyExpert {
     }
 
     /// The probability of each component given z: (n, components), one column of ones where
-    /// the expert is no mixture.
+    /// the expert is not a mixture.
     fn responsibilities<'py>(
         &self,
         py: Python<'py>,

@@ -31,7 +31,7 @@ pub fn of_fit(rows: usize, columns: usize, precision: Precision) -> usize {
     tall.saturating_add(wide)
 }
 
-/// Refuses work that takes so many bytes, where the system has less; `what` is the work and
+/// Refuses work that takes this many bytes, where the system has less; `what` is the work and
 /// `remedy` what to do. The engine cannot refuse it: a Rust program that gets no memory aborts.
 /// To be called on the threads that do the work.
 pub fn check(bytes: usize, what: &str, remedy: &str) -> PyResult<()> {

@@ -82,7 +82,7 @@ impl Blocks {
     const LONG: Duration = Duration::from_millis(30);
     /// The most numbers in a block, per thread.
     const MOST: usize = 1 << 19;
-    /// A single block of at most so many multiplications needs no thread of its own.
+    /// A single block of at most this many multiplications needs no thread of its own.
     const SMALL: usize = 1 << 20;
 
     /// Calls `each` for one block after the other; returns what they made of `out`.

@@ -34,7 +34,8 @@ def test_the_density_integrates_to_one():
 def test_gains_are_the_path(model):
     assert_allclose(np.diff(model.path_[:, 0]), model.gains_, atol=1e-6)
     assert model.gains_[0] > 0.5
-    assert model.experts_[0].kind == "mixture"
+    assert model.experts_[0].family == "mixture"
+    assert model.experts_[0].kind == "mixture"  # the former name
     assert model.stop_reason_ == "experts" and model.n_iter_ >= 1
     assert np.isnan(model.p_values_).all()
 

@@ -3,6 +3,7 @@
 import ast
 import doctest
 import importlib
+import importlib.metadata
 import inspect
 import os
 import pydoc
@@ -65,6 +66,15 @@ def test_types(tmp_path):
     done = subprocess.run(stubs, capture_output=True, text=True, cwd=tmp_path)
     assert done.returncode == 0, done.stdout + done.stderr
     assert (installed / "py.typed").exists()
+
+
+def test_the_distribution_has_its_licences():
+    distribution = importlib.metadata.distribution("upoe")
+    listed = distribution.metadata.get_all("License-File")
+    assert sorted(listed) == ["LICENSE-APACHE", "LICENSE-MIT"]
+    for name in listed:
+        (file,) = [file for file in distribution.files if file.name == name]
+        assert file.read_text() == (PYTHON.parent / name).read_text()
 
 
 def names(body):

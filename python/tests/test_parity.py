@@ -83,7 +83,7 @@ def test_all_figures_agree_to_the_bit(table, tmp_path):
     for j, expert in enumerate(command["experts"]):
         assert -expert["q"] == model.gains_[j]
         assert expert.get("p_value", math.nan) == model.p_values_[j]
-        assert expert["kind"] == model.experts_[j].kind
+        assert expert["family"] == model.experts_[j].family
         assert expert["loadings"] == model.components_[j].tolist()
         assert expert["pattern"] == model.mixing_[:, j].tolist()
         assert expert["direction"] == model.directions_[j].tolist()

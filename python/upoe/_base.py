@@ -1,4 +1,4 @@
-"""Base classes: scikit-learn's where it is installed, small ones of our own where not."""
+"""Base classes: scikit-learn's where it is installed, small ones of our own otherwise."""
 
 from __future__ import annotations
 

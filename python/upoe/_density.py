@@ -286,7 +286,7 @@ class Density(BaseEstimator):
         X : array-like of shape (n_samples, n_features), default=None
             Rows whose projections are drawn as histograms.
         axes : sequence of matplotlib axes, default=None
-            Where to draw, one an expert.
+            Where to draw, one per expert.
 
         Returns
         -------
@@ -325,9 +325,9 @@ class Density(BaseEstimator):
         X : array-like of shape (n_samples, n_features)
             The rows.
         color : array-like of shape (n_samples,), default=None
-            A number or label a row, shown as its colour.
+            A number or label for each row, shown as its colour.
         n_experts : int, default=4
-            At most so many experts.
+            The largest number of experts shown.
 
         Returns
         -------

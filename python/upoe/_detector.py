@@ -22,7 +22,7 @@ Floats = NDArray[np.float64]
 class UPoEDetector(OutlierMixin, Density):
     """Outliers, by the model's own tail probability.
 
-    A row is an outlier when the fitted model says that a less probable row comes with a
+    A row is an outlier when the fitted model says that a row no more probable comes with a
     probability below `alpha`. No share of outliers is guessed: clean data give about `alpha`
     of them.
 

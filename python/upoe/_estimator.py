@@ -28,7 +28,7 @@ class UPoE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, DensityMixin, Dens
     See Also
     --------
     UPoEDetector : Outliers, by the model's own tail probability.
-    UPoEICA : Sources, in the manner of FastICA.
+    UPoEICA : Sources, with FastICA's API.
 
     Examples
     --------

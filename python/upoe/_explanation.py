@@ -35,7 +35,7 @@ class Explanation(NamedTuple):
     """The columns' names."""
 
     def to_frame(self, by: str = "expert") -> Any:
-        """A pandas frame with one row a row: parts by ``"expert"`` or by ``"column"``."""
+        """A pandas frame with one line per row: parts by ``"expert"`` or by ``"column"``."""
         import pandas as pd
 
         parts: dict[str, Any] = {"log_density": self.log_density}

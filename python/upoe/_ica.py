@@ -1,4 +1,4 @@
-"""Sources, in the manner of FastICA."""
+"""Sources, with FastICA's API."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Floats = NDArray[np.float64]
 
 @documented(*SHARED, "n_components_", "n_iter_", *LAST, count="n_components_")
 class UPoEICA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Density):
-    """Independent sources by maximum likelihood, with the manners of FastICA.
+    """Independent sources by maximum likelihood, with FastICA's API.
 
     See Also
     --------
@@ -82,7 +82,7 @@ class UPoEICA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Density):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            The mixed signals, one a column.
+            The mixed signals, one per column.
         y : ignored
 
         Returns

@@ -50,7 +50,7 @@ def _density(ax: Any, expert: Any, z: Floats | None) -> None:
 
 
 def experts(model: Any, z: Floats | None, axes: Any) -> Any:
-    """A panel an expert."""
+    """One panel per expert."""
     count = model.n_experts_
     if count == 0:
         return _empty("no experts: the model is Gaussian")
@@ -116,7 +116,7 @@ def pairs(model: Any, z: Floats, color: Any, most: int) -> Any:
 
 
 def _colors(color: Any, rows: int) -> tuple[list[str] | None, Any]:
-    """Labels and numbers of a colour a row."""
+    """Labels and numbers for the colour of each row."""
     if color is None:
         return None, [_BLUE] * rows
     values = np.asarray(color)

@@ -1,4 +1,4 @@
-"""Progress of a fit: tqdm where it is installed, text where not."""
+"""Progress of a fit: tqdm where it is installed, text otherwise."""
 
 from __future__ import annotations
 

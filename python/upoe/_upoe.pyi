@@ -94,7 +94,7 @@ class Expert:
     def responsibilities(self, /, z: NDArray[float64]) -> NDArray[float64]:
         """
         The probability of each component given z: (n, components), one column of ones where
-        the expert is no mixture.
+        the expert is not a mixture.
         """
     @property
     def variance(self, /) -> float:

@@ -137,7 +137,7 @@ def _column(column: Any) -> NDArray[Any]:
     except (TypeError, ValueError, AttributeError):
         array = np.asarray(column)
     if array.dtype.kind in "mM":
-        raise ValueError("dates and times are no numbers")
+        raise ValueError("dates and times are not numeric")
     if array.dtype.kind == "c":
         raise ValueError("Complex data not supported")
     if array.dtype.kind == "O":
@@ -164,7 +164,7 @@ def _floats(array: NDArray[Any]) -> Floats:
     if array.dtype.kind == "c":
         raise ValueError(f"Complex data not supported\n{array}\n")
     if array.dtype.kind in "mM":
-        raise ValueError(f"Dates and times are no numbers: the array's type is {array.dtype}.")
+        raise ValueError(f"Dates and times are not numeric: the array's type is {array.dtype}.")
     if array.dtype.kind == "O":
         for j in range(array.shape[1]):
             for i, x in enumerate(array[:, j]):

@@ -1,7 +1,7 @@
 //! Makes the table behind the `null` stop rule: how much the best direction of a Gaussian
 //! sample gains, by family, dimensions and rows, with the search as it is by default.
 //!
-//! `make null-table` puts it in its place.
+//! `make null-table` writes it to its file.
 //!
 //! Each line has the mean and the standard deviation of 2N·gain over samples of a standard
 //! normal. Takes about half an hour on two cores; any change to the experts' bounds, penalty

@@ -58,14 +58,13 @@ fn crates_import_what_contributing_allows() {
         let known = rows.iter().any(|row| code(&row[0])[0] == name);
         assert!(known, "CONTRIBUTING has no row `{name}`");
         let Some(may) = allowed.get(&name) else { continue };
-        for dependency in package["dependencies"].as_array().expect("dependencies") {
-            let imported = dependency["name"].as_str().expect("a name");
-            let normal = dependency["kind"].is_null();
-            assert!(
-                !normal || !ours.contains(imported) || may.contains(imported),
-                "{name} imports {imported}, which CONTRIBUTING does not allow"
-            );
-        }
+        let dependencies = package["dependencies"].as_array().expect("dependencies");
+        let imported: BTreeSet<String> = (dependencies.iter().filter(|d| d["kind"].is_null()))
+            .filter_map(|dependency| dependency["name"].as_str())
+            .filter(|imported| ours.contains(imported))
+            .map(str::to_owned)
+            .collect();
+        assert_eq!(&imported, may, "imports of {name}, and its row of CONTRIBUTING");
         seen.insert(name);
     }
     assert_eq!(seen, allowed.into_keys().collect(), "rows of CONTRIBUTING without a crate");
@@ -89,33 +88,134 @@ fn sources(folder: &Path) -> Vec<(String, String)> {
     out
 }
 
+/// The entries of a list in braces, without what follows them: `{a::B, c::{D, E}}` has `a` and `c`.
+fn entries(list: &str) -> Vec<String> {
+    let (mut depth, mut entries) = (0, vec![String::new()]);
+    for c in list.chars() {
+        match c {
+            '{' => depth += 1,
+            '}' if depth == 1 => break,
+            '}' => depth -= 1,
+            ',' if depth == 1 => entries.push(String::new()),
+            _ if depth == 1 => entries.last_mut().expect("an entry").push(c),
+            _ => {}
+        }
+    }
+    entries.iter().map(|entry| identifier(entry.trim())).filter(|name| !name.is_empty()).collect()
+}
+
+fn is_identifier(c: char) -> bool {
+    c.is_ascii_alphanumeric() || c == '_'
+}
+
+/// The identifier with which a text begins.
+fn identifier(text: &str) -> String {
+    text.chars().take_while(|&c| is_identifier(c)).collect()
+}
+
+/// The names that follow a prefix such as `crate::`, one by one or as a list in braces.
+fn names_after(code: &str, prefix: &str) -> Vec<String> {
+    let found = code.match_indices(prefix).filter(|(at, _)| !code[..*at].ends_with(is_identifier));
+    let names = |(at, _)| {
+        let rest: &str = &code[at + prefix.len()..];
+        if rest.starts_with('{') { entries(rest) } else { vec![identifier(rest)] }
+    };
+    found.flat_map(names).collect()
+}
+
+/// The code without comments and without its tests, which may use anything.
+fn without_comments_and_tests(text: &str) -> String {
+    let code = text.split("#[cfg(test)]\nmod tests").next().expect("text");
+    let lines = code.lines().filter(|line| !line.trim_start().starts_with("//"));
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+/// Which module defines each name that `lib.rs` exports at the root by `pub use module::…`.
+fn exports(lib: &str) -> BTreeMap<String, String> {
+    let code = without_comments_and_tests(lib);
+    let uses = code.split("pub use ").skip(1).filter_map(|part| part.split(';').next());
+    let mut exports = BTreeMap::new();
+    for (module, names) in uses.filter_map(|part| part.split_once("::")) {
+        let names = if names.starts_with('{') { entries(names) } else { vec![identifier(names)] };
+        exports.extend(names.into_iter().map(|name| (name, module.to_owned())));
+    }
+    exports
+}
+
+#[test]
+fn imports_are_found_in_lists_and_through_the_root() {
+    let code = without_comments_and_tests(
+        "// crate::comment\nuse crate::{a::{B, C}, d, E};\nfn f() { crate::g::h() }\n\
+         #[cfg(test)]\nmod tests { use crate::only_here; }",
+    );
+    assert_eq!(names_after(&code, "crate::"), ["a", "d", "E", "g"]);
+    let exports = exports("pub use a::{\n    B, C,\n};\npub use d::E;\n");
+    let pairs: Vec<_> = exports.iter().map(|(name, module)| (&**name, &**module)).collect();
+    assert_eq!(pairs, [("B", "a"), ("C", "a"), ("E", "d")]);
+}
+
 #[test]
 fn modules_of_the_library_import_what_contributing_allows() {
     let text = read("CONTRIBUTING.md");
     let rows = table(&text, "| module of `upoe` | may import |");
     let allowed: Edges =
         rows.iter().map(|row| (code(&row[0])[0].to_owned(), words(&row[1]))).collect();
-    let mut seen = BTreeSet::new();
+    let exports = exports(&read("crates/upoe/src/lib.rs"));
+    let mut imports = Edges::new();
     for (file, text) in sources(&root().join("crates/upoe/src")) {
         let module = file.split('/').next().expect("a name").trim_end_matches(".rs").to_owned();
         if module == "lib" {
             continue;
         }
-        let may = allowed.get(&module).unwrap_or_else(|| panic!("no row `{module}`"));
-        // Tests inside a module may use anything.
-        let code = text.split("#[cfg(test)]\nmod tests").next().expect("text");
-        for part in code.split("crate::").skip(1) {
-            let used: String =
-                part.chars().take_while(|c| c.is_ascii_lowercase() || *c == '_').collect();
-            let imports = !used.is_empty() && used != module && allowed.contains_key(&used);
+        let code = without_comments_and_tests(&text);
+        let mut names = names_after(&code, "crate::");
+        // In the file of a module, its parent is the root.
+        if !file.contains('/') || file == format!("{module}/mod.rs") {
+            names.extend(names_after(&code, "super::"));
+        }
+        let imported = imports.entry(module.clone()).or_default();
+        for name in names {
+            let used = if allowed.contains_key(&name) { Some(&name) } else { exports.get(&name) };
+            let used = used.unwrap_or_else(|| panic!("crates/upoe/src/{file}: what is {name}?"));
+            let may = *used == module || allowed.get(&module).is_some_and(|may| may.contains(used));
             assert!(
-                !imports || may.contains(&used),
+                may,
                 "crates/upoe/src/{file} imports {used}, which CONTRIBUTING does not allow"
             );
+            imported.insert(used.clone());
         }
-        seen.insert(module);
+        imported.remove(&module);
     }
-    assert_eq!(seen, allowed.into_keys().collect(), "modules and rows of CONTRIBUTING");
+    assert_eq!(imports, allowed, "imports of modules, and the rows of CONTRIBUTING");
+}
+
+/// Whether a Rust file defines a name.
+fn defines(code: &str, name: &str) -> bool {
+    ["struct", "enum", "trait", "type", "fn"].iter().any(|keyword| {
+        let definition = format!("{keyword} {name}");
+        code.match_indices(&definition).any(|(at, _)| {
+            let rest = &code[at + definition.len()..];
+            !code[..at].ends_with(is_identifier) && !rest.starts_with(is_identifier)
+        })
+    })
+}
+
+#[test]
+fn types_are_where_the_architecture_says() {
+    let text = read("docs/architecture.md");
+    let heading = "| stop | type | where | what happens |";
+    let tables = text.match_indices(heading).map(|(at, _)| table(&text[at..], heading));
+    let rows: Vec<_> = tables.flatten().collect();
+    assert!(rows.len() > 15, "{} rows", rows.len());
+    for row in rows {
+        let files: Vec<String> =
+            code(&row[2]).into_iter().map(|file| without_comments_and_tests(&read(file))).collect();
+        for name in code(&row[1]) {
+            let last = name.rsplit("::").next().expect("text");
+            let found = files.iter().any(|file| defines(file, last));
+            assert!(found, "docs/architecture.md: {name} is not in {}", row[2]);
+        }
+    }
 }
 
 #[test]

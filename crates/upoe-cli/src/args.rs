@@ -149,7 +149,7 @@ impl Common {
         }
         rayon::ThreadPoolBuilder::new().num_threads(threads).build_global().map_err(|_| {
             Failure::Message(format!(
-                "--threads {threads}: the system cannot start so many threads"
+                "--threads {threads}: the system cannot start that many threads"
             ))
         })
     }

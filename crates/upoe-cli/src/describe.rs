@@ -111,7 +111,7 @@ fn likelihood(of: &Likelihood, holdout_rows: usize) -> Value {
     out
 }
 
-/// The model for people, 80 columns wide, with at most so many experts.
+/// The model for people, 80 columns wide, with at most `most` experts.
 pub fn text(file: &ModelFile, most: usize) -> String {
     let (model, training) = (&file.model, &file.training);
     let whitening = model.whitening();

@@ -18,7 +18,7 @@ pub enum Failure {
     Usage(String),
     /// Ctrl-C or SIGTERM: status 130; what there is to say, if anything.
     Interrupted(Option<String>),
-    /// Nobody reads the output any more: status 0, not a word.
+    /// The reader closed the output: status 0, no message.
     ClosedPipe,
 }
 

@@ -22,7 +22,7 @@ use crate::visible;
 pub struct Progress {
     quiet: bool,
     bar: Option<ProgressBar>,
-    /// The changing line is gone for good.
+    /// The changing line is removed permanently.
     cleared: AtomicBool,
 }
 
@@ -105,7 +105,7 @@ impl Progress {
         Ok(())
     }
 
-    /// The changing line goes away for good; messages can still be said.
+    /// The changing line is removed permanently; messages can still be said.
     pub fn clear(&self) {
         self.cleared.store(true, Ordering::SeqCst);
         if let Some(bar) = &self.bar {

@@ -20,7 +20,7 @@ use crate::work::Pace;
   upoe score data.upoe data.csv                            a column log_density
   upoe score data.upoe new.csv --keep id -o scores.csv     with the id of each row
   upoe score data.upoe new.csv --tail 10000                how unusual is each row?
-      tail is the probability, under the model, of a row less probable than this one
+      tail is the probability, under the model, of a row no more probable than this one
   upoe score data.upoe new.csv --keep id | sort -t, -k2 -g | head    the least probable rows
 
 Columns are matched by name, in any order; columns that the model does not have are ignored.")]
@@ -33,7 +33,7 @@ pub struct Score {
     /// output]
     #[arg(long, short, value_name = "FILE")]
     pub output: Option<PathBuf>,
-    /// Add the probability of a row less probable than this one, estimated from this many samples
+    /// Add the probability of a row no more probable than this one, estimated from this many samples
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub tail: Option<usize>,
     /// Seed of the samples for --tail

@@ -13,7 +13,7 @@ pub struct Watch<'a> {
     most: Option<usize>,
     /// Experts there were at the start, and when that was.
     first: usize,
-    /// Experts of which was told.
+    /// Experts already reported.
     told: usize,
     start: Instant,
     expert_start: Instant,
@@ -23,7 +23,7 @@ pub struct Watch<'a> {
 }
 
 impl<'a> Watch<'a> {
-    /// From a state on, to at most so many experts.
+    /// From a state on, to at most `most` experts.
     pub fn new(progress: &'a Progress, most: Option<usize>, state: &State) -> Self {
         let now = Instant::now();
         let (first, total) = (state.experts.len(), state.experts.iter().map(|e| e.gain).sum());

@@ -22,7 +22,7 @@ impl<'a> Pace<'a> {
         Pace { progress, what, start: Instant::now(), said: None }
     }
 
-    /// So much of `what` is done, counted in `unit`. Short work is not spoken of.
+    /// So much of `what` is done, counted in `unit`. Short work shows no progress.
     pub fn tell(
         &mut self,
         what: &'static str,

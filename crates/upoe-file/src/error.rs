@@ -28,9 +28,9 @@ pub enum Error {
     ModelNewer { file: PathBuf, writer: String, version: u64, supported: u64 },
     #[error("{}: not a upoe checkpoint: {reason}", file.display())]
     NotCheckpoint { file: PathBuf, reason: &'static str },
-    #[error("{}: the checkpoint belongs to other data (other rows, columns or rows held out); resume with the data it was made from, or delete it to begin anew", file.display())]
+    #[error("{}: the checkpoint belongs to other data (other rows, columns or rows held out); resume with the data it was made from, or delete it to start again", file.display())]
     OtherData { file: PathBuf },
-    #[error("{}: the checkpoint belongs to a fit with other settings ({setting} was {was} and is {is} now); resume with the settings it was made with, or delete it to begin anew", file.display())]
+    #[error("{}: the checkpoint belongs to a fit with other settings ({setting} was {was} and is {is} now); resume with the settings it was made with, or delete it to start again", file.display())]
     OtherSettings { file: PathBuf, setting: String, was: String, is: String },
     #[error("the model cannot be written: {reason}")]
     BadContainer { reason: &'static str },

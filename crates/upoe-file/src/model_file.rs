@@ -15,8 +15,8 @@ use crate::error::{Error, Result};
 
 /// A fitted model and how it came about, as a file holds it.
 ///
-/// Writing and reading again is exact to the bit: nothing is computed anew that rounding
-/// could change.
+/// Writing and reading again is exact to the bit. The whitening and W# are read as stored;
+/// a tilt's normaliser is recomputed from its coefficients.
 #[derive(Clone, Debug)]
 pub struct ModelFile {
     /// The model.
@@ -25,7 +25,7 @@ pub struct ModelFile {
     pub names: Vec<String>,
     /// What the fit was asked to do.
     pub settings: Settings,
-    /// The experts with their Q and p-values, and the path on which the model grew.
+    /// The experts with their gain and p-values, and the path on which the model grew.
     pub state: State,
     /// Why no further expert was added.
     pub stop: StopReason,

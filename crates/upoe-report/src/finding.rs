@@ -146,7 +146,7 @@ impl fmt::Display for Finding {
 
 fn tails(f: &mut fmt::Formatter<'_>, degrees_of_freedom: f64) -> fmt::Result {
     let weight = match degrees_of_freedom {
-        _ if degrees_of_freedom > 100.0 => return write!(f, "as good as Gaussian"),
+        _ if degrees_of_freedom > 100.0 => return write!(f, "nearly Gaussian"),
         _ if degrees_of_freedom < 2.0 => "very heavy tails",
         _ if degrees_of_freedom < 10.0 => "heavy tails",
         _ => "slightly heavy tails",
@@ -211,7 +211,7 @@ mod tests {
         assert_eq!(said, "heavy tails: about Student-t with 3.1 degrees of freedom");
         assert!(words(&t(0.0, 0.5, 1.5).into()).starts_with("very heavy tails"));
         assert!(words(&t(0.0, 0.5, 20.4).into()).ends_with("with 20 degrees of freedom"));
-        assert_eq!(words(&Expert::gaussian()), "as good as Gaussian");
+        assert_eq!(words(&Expert::gaussian()), "nearly Gaussian");
     }
 
     #[test]

@@ -151,7 +151,7 @@ pub struct ShownParameter {
     /// Its value.
     #[serde(serialize_with = "real")]
     pub value: f64,
-    /// Held by the user or at a bound: "fixed", "at its lower bound".
+    /// Fixed by the user or at a bound: "fixed", "at its lower bound".
     pub note: Option<String>,
 }
 
@@ -281,9 +281,9 @@ pub struct Outlier {
     /// ln p of the row.
     #[serde(serialize_with = "real")]
     pub log_density: f64,
-    /// Probability, under the model, of a less probable row.
+    /// Probability, under the model, of a row no more probable.
     pub tail: Option<f64>,
-    /// What else is to be said: why its ln p is −∞.
+    /// A note: why its ln p is −∞.
     pub note: Option<String>,
     /// ln p at the data's mean.
     pub baseline: f64,

@@ -19,7 +19,7 @@ pub(crate) struct Scan {
     first_text: Option<(Place, String)>,
 }
 
-/// A table in the making. Modelled columns are called by their slot: the index into
+/// A table being built. Modelled columns are called by their slot: the index into
 /// `plan.modelled`.
 pub(crate) struct Builder<'a> {
     pub file: &'a Path,

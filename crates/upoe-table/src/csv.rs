@@ -131,7 +131,7 @@ fn are_labels(first: &[f64]) -> bool {
         }
 }
 
-/// The separator: tabs or semicolons where the first line has them and no comma, but for
+/// The separator: tabs or semicolons where the first line has them and no comma, except for
 /// decimal ones.
 fn delimiter(first_line: &[u8], tabs: bool) -> u8 {
     let has = |byte| first_line.contains(&byte);

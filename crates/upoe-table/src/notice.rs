@@ -94,8 +94,8 @@ impl fmt::Display for TableNotice {
             ),
             TableNotice::NumericHeader { first, last } => write!(
                 f,
-                "the first line ({first} … {last}) is read as data; if it holds the names of \
-                 the columns, say so; if it does not, say that"
+                "the first line ({first} … {last}) is read as data, but may hold the names of \
+                 the columns; choose whether it is a header or data"
             ),
             TableNotice::ExtraColumns { columns } => {
                 write!(f, "ignored columns the model does not know: {}", columns.join(", "))

@@ -20,7 +20,7 @@ pub(crate) enum Number {
 }
 
 impl Number {
-    /// Bytes a number takes.
+    /// Bytes per number.
     pub fn size(self) -> usize {
         match self {
             Number::Bool | Number::U8 | Number::I8 => 1,

@@ -98,8 +98,8 @@ fn read_groups<R: ChunkReader + 'static>(
     builder.finish(rows)
 }
 
-/// The rows that the file claims to have, if so many can be in it. Runs of equal values take
-/// next to nothing, so that it may hold many cells a byte, but not any number.
+/// The rows that the file claims to have, if this many can be in it. Runs of equal values take
+/// next to nothing, so that it may hold many cells per byte, but not any number.
 fn claimed_rows(metadata: &ParquetMetaData, builder: &Builder<'_>, length: u64) -> Result<u64> {
     const CELLS: u64 = 1 << 20;
     const CELLS_A_BYTE: u64 = 8192;

@@ -1,4 +1,4 @@
-//! Splits separated text into records and fields, as RFC 4180 has it.
+//! Splits separated text into records and fields, following RFC 4180.
 //!
 //! Lines without a quote, which tables of numbers consist of, are split where they lie in
 //! the buffer; others are unquoted into a scratch buffer. Every record knows its line.
@@ -13,7 +13,7 @@ use crate::select::MAX_COLUMNS;
 pub(crate) struct Records<R> {
     pub reader: R,
     pub delimiter: u8,
-    /// What ends a line: LF, also after CR, or CR alone, as on the first Macintoshes.
+    /// What ends a line: LF, also after CR, or CR alone, as on classic Mac OS.
     newline: u8,
     buffer: Vec<u8>,
     start: usize,

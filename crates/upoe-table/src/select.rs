@@ -171,7 +171,7 @@ impl Plan {
     }
 }
 
-/// Where each of a model's columns is among `names`; `None` when names are no help and the
+/// Where each of a model's columns is among `names`; `None` when names do not match and the
 /// `count` selected columns match by position.
 pub(crate) fn match_columns(
     file: &Path,

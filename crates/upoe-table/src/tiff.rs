@@ -13,7 +13,7 @@ use crate::file_error::FileError;
 /// A grey picture, row after row from the top.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GreyPicture {
-    /// Pixels a row.
+    /// Pixels per row.
     pub width: usize,
     /// Rows.
     pub height: usize,
@@ -89,7 +89,7 @@ fn check_lists(
     Ok(())
 }
 
-/// What a file of so many bytes can hold: two packed bytes make at most 128.
+/// What a file of `length` bytes can hold: two packed bytes make at most 128.
 fn limits(length: u64) -> Limits {
     let length = usize::try_from(length).unwrap_or(usize::MAX);
     let mut limits = Limits::default();

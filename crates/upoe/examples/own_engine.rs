@@ -1,4 +1,4 @@
-//! An engine of one's own: rows that live in two places.
+//! Your own engine: rows that live in two places.
 //!
 //! Learners ask an engine for sums and never see rows, so rows can be anywhere. Here each half of
 //! the rows has its own engine, as if it were on its own machine; candidates go to both, and their

@@ -1,4 +1,4 @@
-//! A density of one's own beside the learned ones.
+//! Your own density next to the learned ones.
 //!
 //! `Marginal` says what a one-dimensional density can do. Implement it to ask whether a density you
 //! know from your field describes a direction as well as the expert that was learned there.

@@ -234,7 +234,7 @@ fn check_state(state: &State, dims: usize) -> Result<()> {
 }
 
 /// Fixes the signs of the filters: the largest entry of each, in units of its column's deviation, is
-/// positive, unless a fixed parameter forbids it.
+/// positive, unless a fixed parameter prevents it.
 fn canonical(state: &mut State, whitening: &Whitening) {
     for learned in &mut state.experts {
         let Candidate { direction, expert } = &mut learned.candidate;

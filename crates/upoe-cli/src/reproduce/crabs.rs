@@ -203,12 +203,12 @@ impl Crabs {
             .experts
             .iter()
             .zip(found.fit.model.filters())
-            .map(|(learned, loadings)| {
+            .map(|(learned, filter)| {
                 json!({
                     "q": -learned.gain,
                     "parameters": learned.expert().parameters(),
                     "direction": learned.direction(),
-                    "loadings": loadings,
+                    "loadings": filter,
                 })
             })
             .collect();

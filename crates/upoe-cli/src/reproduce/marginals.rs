@@ -63,7 +63,7 @@ impl Borrowed {
         Ok(Borrowed { directions, experts, q })
     }
 
-    /// The model of the first so many directions.
+    /// The model of the first `experts` directions.
     pub fn model(&self, whitening: &Whitening, experts: usize) -> upoe::Result<upoe::Model> {
         upoe::Model::new(
             whitening.clone(),

@@ -104,7 +104,7 @@ fn rows_beyond_single_precision_reach_the_page() {
         let far = "1e308,-1e308,1e308,1e308,1e308";
         place.write("farther.csv", format!("FL,RW,CL,CW,BD\n{far}\n{rows}"));
         place.run(&["report", "m.upoe", "farther.csv", "-o", "far.html"]).ok();
-        assert!(place.read("far.html").contains("1 row(s) lie so far out"));
+        assert!(place.read("far.html").contains("1 row(s) are so far from the mean"));
     }
     let scores = place.run(&["score", "m.upoe", "far.csv"]).ok();
     assert!(!scores.out.contains("NaN"), "{}", scores.out);

@@ -39,9 +39,9 @@ export function outliers(data: Data, store: Store): HTMLElement {
 /** How rare a row is, compared with `drawn` rows drawn from the model. */
 function rarity(tail: Real, drawn: number): string {
   if (tail === null) return "";
-  if (tail * (drawn + 1) < 1.5) return `none of ${whole(drawn)} rows drawn from the model is less probable`;
-  if (tail >= 0.1) return `${show(100 * tail, 2)} % of rows drawn from the model are less probable`;
-  return `about 1 in ${whole(Number((1 / tail).toPrecision(2)))} rows drawn from the model is less probable`;
+  if (tail * (drawn + 1) < 1.5) return `all of ${whole(drawn)} rows drawn from the model are more probable`;
+  if (tail >= 0.1) return `${show(100 * tail, 2)} % of rows drawn from the model are no more probable`;
+  return `about 1 in ${whole(Number((1 / tail).toPrecision(2)))} rows drawn from the model is no more probable`;
 }
 
 function card(data: Data, store: Store, outlier: Outlier): HTMLElement {

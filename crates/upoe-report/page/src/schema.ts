@@ -1,4 +1,4 @@
-// The JSON block, as `Page` in ../../src/page.rs writes it. Keys keep their older names.
+// The JSON block, as `Page` in ../../src/page.rs writes it. Keys follow docs/glossary.md.
 
 /** A number, or null if it is not known (NaN). */
 export type Real = number | null;

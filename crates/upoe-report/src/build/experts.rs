@@ -66,9 +66,9 @@ fn parameters(expert: &Expert) -> Vec<ShownParameter> {
 
 fn component(t: &StudentT, group: Option<usize>) -> Vec<ShownParameter> {
     let bound = t.at_bound();
-    let note = |held: bool, hit: bool| match (held, hit) {
+    let note = |fixed: bool, hit: bool| match (fixed, hit) {
         (true, _) => Some("fixed".to_owned()),
-        (_, true) => Some("the least allowed".to_owned()),
+        (_, true) => Some("at its lower bound".to_owned()),
         _ => None,
     };
     let parameter =

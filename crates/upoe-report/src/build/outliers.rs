@@ -65,7 +65,7 @@ pub(super) fn outliers(
 fn outside(input: &Input, row: &[f64]) -> String {
     let whitening = input.model.whitening();
     if whitening.rest() != Rest::Degenerate {
-        return "It lies so far out that its density is 0 to rounding.".to_owned();
+        return "It is so far from the mean that its density is 0 to rounding.".to_owned();
     }
     let residual = whitening.residual(row, &whitening.sphere_row(row));
     let size = |c: usize| {

@@ -64,14 +64,15 @@ pub(super) fn rows(
     }
 }
 
-/// The columns that can be axes: all, or those of largest loading a deviation.
+/// The columns that can be axes: all, or those with the largest filter entry per standard
+/// deviation.
 fn axes(input: &Input) -> Vec<usize> {
     let count = input.names.len();
     let mut axes: Vec<usize> = (0..count).collect();
     if count > MOST_COLUMNS {
-        let (loadings, deviations) = (input.model.filters(), &input.model.whitening().deviations());
+        let (filters, deviations) = (input.model.filters(), &input.model.whitening().deviations());
         let size =
-            |c: usize| loadings.iter().map(|w| (w[c] * deviations[c]).abs()).fold(0.0, f64::max);
+            |c: usize| filters.iter().map(|w| (w[c] * deviations[c]).abs()).fold(0.0, f64::max);
         axes.sort_by(|a, b| size(*b).total_cmp(&size(*a)).then(a.cmp(b)));
         axes.truncate(MOST_COLUMNS);
         axes.sort_unstable();

@@ -21,7 +21,8 @@ pub(super) fn summary(input: &Input, shown: usize, projections: &[Vec<f64>]) -> 
     let lost = (0..rows.len()).filter(|&row| projections.iter().any(|z| z[row].is_nan())).count();
     if lost > 0 {
         notices.push(format!(
-            "{} row(s) lie so far out that they have no projection: histograms leave them out",
+            "{} row(s) are so far from the mean that they have no projection: histograms leave \
+             them out",
             thousands(lost)
         ));
     }
@@ -63,7 +64,7 @@ fn thousands(n: usize) -> String {
     groups.join("\u{202f}")
 }
 
-/// The Gaussian's ln p is the model's less what the path gained: the way from sphered space
+/// The Gaussian's ln p is the model's minus the gain of the path: the way from sphered space
 /// to the columns adds the same to both.
 fn likelihood(training: &FitRecord, of: &Likelihood) -> AgainstGaussian {
     let gain = training.state.gain();

@@ -153,7 +153,7 @@ fn scale((a, b): (f64, f64)) -> (f64, f64) {
     if apart { (a, b) } else { (a - room, a + room) }
 }
 
-/// Round numbers inside a range, about so many, and the decimal places they need.
+/// Round numbers inside a range, `about` this many, and the decimal places they need.
 fn ticks((a, b): (f64, f64), about: f64) -> (Vec<f64>, usize) {
     let (low, high) = (a.min(b), a.max(b));
     let rough = (high - low) / about;

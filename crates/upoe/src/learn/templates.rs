@@ -32,7 +32,7 @@ impl Settings {
                         Mixture::new(weights, components.collect::<Result<_>>()?)?.into(),
                     )
                 };
-                // Groups of one size, and a large group with smaller ones beside it.
+                // Groups of one size, and a large group with smaller ones next to it.
                 let small = (0..k).map(|a| if a == 0 { 3.0 } else { 1.0 }).collect();
                 vec![
                     mixture(0.85, vec![1.0; k], 0.0, 1.0 / k as f64)?,

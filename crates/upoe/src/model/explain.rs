@@ -42,14 +42,14 @@ impl Model {
             self.ln_p_sphered(&origin) + whitening.ln_jacobian(whitening.mean(), &origin);
         let z = self.projections(&x);
         let experts_by_column: Vec<Vec<f64>> = (self.filters().iter().zip(&self.experts).zip(&z))
-            .map(|((loading, expert), z)| {
+            .map(|((filter, expert), z)| {
                 let slope = if z.abs() > 1e-8 {
                     (expert.ln_density(*z) - expert.ln_density(0.0)) / z
                 } else {
                     -expert.energy_slope(0.5 * z)
                 };
-                let parts = loading.iter().zip(&delta).map(|(w, d)| slope * w * d).collect();
-                finite_or_far(parts, loading.iter().zip(&delta).map(|(w, d)| w * d))
+                let parts = filter.iter().zip(&delta).map(|(w, d)| slope * w * d).collect();
+                finite_or_far(parts, filter.iter().zip(&delta).map(|(w, d)| w * d))
             })
             .collect();
         // −½ xᵀP⊥x = −½ Σᵢ Δᵢ (Aᵀ P⊥ x)ᵢ, and the same with the noise outside.

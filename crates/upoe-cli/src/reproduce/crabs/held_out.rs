@@ -38,7 +38,7 @@ impl HeldOut {
         let mut gains = Vec::new();
         let ours = [
             ("upoe, the paper's two mixtures", as_the_paper()),
-            ("upoe, as it comes", Settings::default()),
+            ("upoe, default settings", Settings::default()),
             ("upoe, all 5 directions", Settings::default().with(|s| s.stop = Some(Stop::Train))),
         ];
         for (name, settings) in ours {

@@ -21,13 +21,13 @@ pub fn page(found: &Found, peers: Option<&Peers>, pictures: &[String; 4]) -> Str
         "# Crabs: figures 2 and 3
 
 **The paper** shows two projections of 200 crabs (five lengths, centred and sphered) found by
-pursuit with mixtures of two Student-t experts, β = 20 and μ = ∓1 held. Both histograms have two
+pursuit with mixtures of two Student-t experts, β = 20 and μ = ∓1 fixed. Both histograms have two
 humps, and the scatter of one against the other shows four groups: the two species and the two
 sexes, which the algorithm never saw. \"There were many local minima present and each time the
 results looked slightly different.\"
 
-**We see** the same two projections, Q₁ = {q1} and Q₂ = {q2} nats per crab. The first tells the
-species apart ({species} of {crabs} crabs on the side of their kind), the second the sexes
+**We see** the same two projections, Q₁ = {q1} and Q₂ = {q2} nats per crab. The first separates the
+species ({species} of {crabs} crabs on the side of their kind), the second the sexes
 ({sex} of {crabs}). Four groups by the likelier component along each have an adjusted Rand index
 of {rand:.2} against species × sex.
 

@@ -111,7 +111,7 @@ pub fn read_rows(path: &Path) -> Result<BTreeSet<usize>, Failure> {
         let row = word.parse().ok().filter(|row: &usize| *row < FRAMES);
         let row = row.ok_or_else(|| {
             let last = FRAMES - 1;
-            wrong(format!("entry {}: `{word}` is no row number between 0 and {last}", line + 1))
+            wrong(format!("entry {}: `{word}` is not a row number between 0 and {last}", line + 1))
         })?;
         if !rows.insert(row) {
             return Err(wrong(format!("entry {}: row {row} comes twice", line + 1)));

@@ -7,7 +7,7 @@ use super::super::outlet::failed;
 use crate::failure::Failure;
 use crate::interrupt;
 
-/// Every so many projections, each test row's ln p is kept.
+/// Each test row's ln p is kept whenever this many projections were added.
 pub const STRIDE: usize = 5;
 /// The learners by the paper's names.
 pub const LEARNERS: [(&str, Learner); 3] = [

@@ -60,7 +60,7 @@ impl Pictures {
         (1..=13).map(one).collect::<Result<_, _>>().map(Pictures)
     }
 
-    /// So many patches of some of the images, at random places.
+    /// `count` patches of some of the images, at random places.
     pub fn patches(&self, images: RangeInclusive<usize>, count: usize, seed: u64) -> Patches {
         let mut rng = random::stream(seed, Use::Data, *images.start() as u64);
         let (width, height) = SIZE;

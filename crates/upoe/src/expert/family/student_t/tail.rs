@@ -45,7 +45,7 @@ fn centre(u: f64, nu: f64) -> f64 {
 
 /// P(U > u), given ln(1 + u²/ν) and many degrees of freedom.
 ///
-/// With w² = ν ln(1 + t²/ν) the density is that of a Gaussian but for a slow factor:
+/// With w² = ν ln(1 + t²/ν) the density is that of a Gaussian except for a slow factor:
 /// T(t) dt = e^c(ν) e^(−w²/2) g(w²/ν) dw with g(s)² = s / (1 − e⁻ˢ).
 fn beyond(log: f64, nu: f64) -> f64 {
     let peak = (ln_norm(nu) - 0.5 * nu * log).exp();
