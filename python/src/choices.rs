@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 
 use pyo3::prelude::*;
 use upoe::expert::Family;
-use upoe::{Choice, Learner, ParallelStart, Precision, Recipe, Stop};
+use upoe::{Choice, Learner, ParallelStart, Precision, Recipe, Settings, Stop};
+
+use crate::errors;
 
 /// The words that each setting takes, by the name of the estimators' parameter.
 #[pyfunction]
@@ -17,6 +19,12 @@ pub fn choices() -> BTreeMap<&'static str, Vec<&'static str>> {
         ("recipe", names::<Recipe>()),
         ("precision", names::<Precision>()),
     ])
+}
+
+/// The settings of a fit that is asked for nothing, as JSON.
+#[pyfunction]
+pub fn defaults() -> PyResult<String> {
+    errors::json(&Settings::default())
 }
 
 fn names<T: Choice>() -> Vec<&'static str> {

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from test_files import CRABS, upoe
 
-from upoe import UPoE
+from upoe import UPoE, UPoEDetector, UPoEICA, _settings
 
 
 def crabs(rng):
@@ -79,15 +79,25 @@ def test_all_figures_agree_to_the_bit(table, tmp_path):
     # The command adds its own remedy.
     assert len(command["notices"]) == len(model.notices_)
     assert all(map(str.startswith, command["notices"], model.notices_))
+    path = [[p["train"], math.nan if p["holdout"] is None else p["holdout"]] for p in command["path"]]
+    np.testing.assert_array_equal(path, model.path_)
+    assert command["rank"] == model.rank_
     assert len(command["experts"]) == model.n_experts_ > 0
     for j, expert in enumerate(command["experts"]):
-        assert -expert["q"] == model.gains_[j]
+        assert expert["gain"] == -expert["q"] == model.gains_[j]
         assert expert.get("p_value", math.nan) == model.p_values_[j]
         assert expert["family"] == model.experts_[j].family
-        assert expert["loadings"] == model.components_[j].tolist()
+        assert expert["filter"] == expert["loadings"] == model.components_[j].tolist()
         assert expert["pattern"] == model.mixing_[:, j].tolist()
         assert expert["direction"] == model.directions_[j].tolist()
         assert expert["parameters"] == model.experts_[j].parameters
+        assert expert["iterations"] == model.experts_[j].n_iter
+
+
+def test_defaults_agree():
+    for estimator in (UPoE(), UPoEDetector(), UPoEICA()):
+        asked = _settings.settings(estimator.get_params())
+        assert {name: asked[name] for name in _settings.DEFAULTS} == _settings.DEFAULTS
 
 
 def test_tails_agree_to_the_bit(tmp_path):
@@ -98,3 +108,10 @@ def test_tails_agree_to_the_bit(tmp_path):
     cells = np.array([line.split(",") for line in lines.split()[1:]], dtype=float)
     np.testing.assert_array_equal(cells[:, 0], model.score_samples(X))
     np.testing.assert_array_equal(cells[:, 1], model.tail(X, 2000))
+
+
+@pytest.mark.parametrize("drawn", [20, 100, 1000])
+def test_outliers_are_the_rows_of_small_tail_probability(drawn):
+    X = np.random.default_rng(5).laplace(size=(500, 3))
+    detector = UPoEDetector(alpha=0.05, n_tail_samples=drawn, random_state=4).fit(X)
+    np.testing.assert_array_equal(detector.predict(X) == -1, detector.tail(X, drawn) <= 0.05)

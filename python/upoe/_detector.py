@@ -111,17 +111,23 @@ class UPoEDetector(OutlierMixin, Density):
         """
         if not 0.0 < self.alpha < 1.0:
             raise ValueError(f"alpha = {self.alpha!r}: a probability lies in (0, 1)")
+        self._drawn()
         self._fit(X, sample_weight, groups)
         self._loaded()
         return self
 
-    def _loaded(self) -> None:
+    def _drawn(self) -> int:
+        """How many rows are drawn, checked."""
         drawn = _validate.whole("n_tail_samples", self.n_tail_samples, 1)
         if self.alpha * (drawn + 1) < 1.0:
             raise ValueError(
                 f"n_tail_samples = {drawn}: too few for alpha = {self.alpha!r}; "
                 f"draw at least {int(np.ceil(1.0 / self.alpha)) - 1}"
             )
+        return drawn
+
+    def _loaded(self) -> None:
+        drawn = self._drawn()
         self.offset_ = self._model.threshold(self.alpha, drawn, self._own_seed, self._threads)
 
     def decision_function(self, X: Any) -> Floats:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import numbers
 from typing import Any, Sequence
 
@@ -12,6 +13,8 @@ from . import _upoe, _validate
 # The words that parameters take.
 CHOICES: dict[str, list[str]] = _upoe.choices()
 CHOICES["family"].insert(0, "auto")
+# What a fit does that is asked for nothing.
+DEFAULTS: dict[str, Any] = json.loads(_upoe.defaults())
 
 
 def settings(params: dict[str, Any]) -> dict[str, Any]:
@@ -24,18 +27,18 @@ def settings(params: dict[str, Any]) -> dict[str, Any]:
         "experts": _count(params, "n_experts", 0),
         "dims": _dims(params.get("n_dims")),
         "family": None if params.get("family", "auto") == "auto" else params["family"],
-        "mixture_size": _count(params, "mixture_size", 1) or 2,
+        "mixture_size": _count(params, "mixture_size", 1) or DEFAULTS["mixture_size"],
         "fix_mu": _locations(params.get("fix_mu")),
         "fix_beta": _real(params, "fix_beta"),
-        "learner": params.get("learner", "pursuit"),
-        "parallel_start": params.get("parallel_start", "sequential"),
+        "learner": params.get("learner", DEFAULTS["learner"]),
+        "parallel_start": params.get("parallel_start", DEFAULTS["parallel_start"]),
         "stop": params.get("stop"),
         "starts": _count(params, "n_starts", 1),
-        "max_iter": _count(params, "max_iter", 1) or 500,
+        "max_iter": _count(params, "max_iter", 1) or DEFAULTS["max_iter"],
         "tol": _real(params, "tol"),
         "seed": _validate.seed(params.get("random_state")),
-        "recipe": params.get("recipe", "best"),
-        "precision": params.get("precision", "f64"),
+        "recipe": params.get("recipe", DEFAULTS["recipe"]),
+        "precision": params.get("precision", DEFAULTS["precision"]),
         "threads": _validate.threads(params.get("n_jobs")),
     }
 

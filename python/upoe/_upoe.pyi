@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from os import PathLike
 from typing import Any, Final, SupportsFloat, SupportsIndex, final
 
-__all__ = ["__version__", "Expert", "Model", "choices", "fit", "held_out"]
+__all__ = ["__version__", "Expert", "Model", "choices", "defaults", "fit", "held_out"]
 
 __version__: Final[str]
 
@@ -119,10 +119,6 @@ class Model:
         """
         W, in sphered space: (J, dimensions).
         """
-    def drawn_scores(self, /, samples: SupportsIndex, seed: SupportsIndex, threads: SupportsIndex | None) -> NDArray[float64]:
-        """
-        ln p of rows drawn from the model, rising.
-        """
     @property
     def experts(self, /) -> list[Expert]:
         """
@@ -213,6 +209,10 @@ class Model:
         """
         The probability of rows no more probable than each of these, from drawn rows.
         """
+    def threshold(self, /, alpha: SupportsFloat | SupportsIndex, samples: SupportsIndex, seed: SupportsIndex, threads: SupportsIndex | None) -> float:
+        """
+        The ln p below which a row is in the tail of probability `alpha`.
+        """
     def to_bytes(self, /) -> bytes:
         """
         The bytes of the model file.
@@ -237,6 +237,11 @@ def choices() -> dict[str, list[str]]:
     The words that each setting takes, by the name of the estimators' parameter.
     """
 
+def defaults() -> str:
+    """
+    The settings of a fit that is asked for nothing, as JSON.
+    """
+
 def fit(x: NDArray[float64] | NDArray[float32], weights: NDArray[float64] | None, holdout: NDArray[float64] | NDArray[float32] | None, holdout_weights: NDArray[float64] | None, settings: str, names: SupportsGetItem[int, str] | None, progress: Any | None) -> Model:
     """
     Fits a model. `settings` is JSON, `names` the columns' names, and
@@ -244,7 +249,7 @@ def fit(x: NDArray[float64] | NDArray[float32], weights: NDArray[float64] | None
     C-contiguous, and known to no other thread.
     """
 
-def held_out(rows: SupportsIndex, groups: SupportsGetItem[int, str] | None, share: SupportsFloat | SupportsIndex, seed: SupportsIndex) -> NDArray[bool_]:
+def held_out(rows: SupportsIndex, groups: SupportsGetItem[int, str] | None, share: SupportsFloat | SupportsIndex | None, seed: SupportsIndex) -> NDArray[bool_]:
     """
     Marks rows to hold out: a share of them at random, or whole groups until the share is
     reached. Which ones depends on the seed, the number of rows and the groups alone.

@@ -45,21 +45,20 @@ pub struct TableArgs {
 impl TableArgs {
     /// How to read the table for a new model.
     pub fn options(&self) -> ReadOptions {
-        ReadOptions {
-            columns: names(&self.columns),
-            exclude: names(&self.exclude),
-            keep: names(&self.keep),
-            missing: match self.missing.as_str() {
+        ReadOptions::default().with(|o| {
+            o.columns = names(&self.columns);
+            o.exclude = names(&self.exclude);
+            o.keep = names(&self.keep);
+            o.missing = match self.missing.as_str() {
                 "drop" => MissingCells::Drop,
                 _ => MissingCells::Error,
-            },
-            header: match self.header.as_str() {
+            };
+            o.header = match self.header.as_str() {
                 "yes" => Header::Yes,
                 "no" => Header::No,
                 _ => Header::Auto,
-            },
-            ..ReadOptions::default()
-        }
+            };
+        })
     }
 
     /// Reads the model this table is for; says so when the two were swapped.
@@ -98,7 +97,7 @@ impl TableArgs {
                  columns are found by name without it"
             )));
         }
-        Ok(ReadOptions { model_columns: Some(model.to_vec()), ..options })
+        Ok(options.with(|o| o.model_columns = Some(model.to_vec())))
     }
 }
 

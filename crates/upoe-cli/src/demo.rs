@@ -38,11 +38,10 @@ const COLUMNS: [&str; 5] = ["FL", "RW", "CL", "CW", "BD"];
 
 /// The crabs' measurements, with species and sex kept aside.
 pub fn crabs() -> Result<Table, Failure> {
-    let options = ReadOptions {
-        columns: COLUMNS.map(str::to_owned).to_vec(),
-        keep: vec!["sp".into(), "sex".into()],
-        ..ReadOptions::default()
-    };
+    let options = ReadOptions::default().with(|o| {
+        o.columns = COLUMNS.map(str::to_owned).to_vec();
+        o.keep = vec!["sp".into(), "sex".into()];
+    });
     Ok(Table::from_bytes("crabs.csv", CRABS.to_vec(), &options)?)
 }
 

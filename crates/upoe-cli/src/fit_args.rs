@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use clap::builder::PossibleValuesParser;
 use upoe::expert::Family;
-use upoe::{Dims, Families, Learner, ParallelStart, Precision, Recipe, Settings, Stop};
+use upoe::{Choice, Dims, Families, Learner, ParallelStart, Precision, Recipe, Settings, Stop};
 
 use crate::args::{Auto, Common, TableArgs, auto_or, one_of};
 
@@ -53,7 +53,7 @@ pub struct FitArgs {
           help_heading = "Model")]
     pub family: Auto<Family>,
     /// Number of components of a mixture
-    #[arg(long, default_value_t = 2, value_name = "K", help_heading = "Model")]
+    #[arg(long, default_value_t = Settings::default().mixture_size, value_name = "K", help_heading = "Model")]
     pub mixture_size: usize,
     /// Fix the locations μ: one value for student-t, one per component for mixture
     #[arg(
@@ -78,12 +78,12 @@ pub struct FitArgs {
 
     /// How to learn directions: pursuit (one at a time, orthonormal), sequential (one at a time,
     /// not orthogonal), parallel (all together)
-    #[arg(long, default_value = "pursuit", hide_possible_values = true,
+    #[arg(long, default_value = Settings::default().learner.name(), hide_possible_values = true,
           value_parser = PossibleValuesParser::new(Learner::NAMES),
           help_heading = "Learning")]
     pub learner: String,
     /// What the parallel learner starts from
-    #[arg(long, default_value = "sequential",
+    #[arg(long, default_value = ParallelStart::default().name(),
           value_parser = one_of::<ParallelStart>(),
           help_heading = "Learning")]
     pub start: ParallelStart,
@@ -91,27 +91,27 @@ pub struct FitArgs {
     #[arg(long, value_name = "K", help_heading = "Learning")]
     pub starts: Option<usize>,
     /// Maximum number of steps of each descent
-    #[arg(long, default_value_t = 500, value_name = "N", help_heading = "Learning")]
+    #[arg(long, default_value_t = Settings::default().max_iter, value_name = "N", help_heading = "Learning")]
     pub max_iter: usize,
     /// A descent has converged when no entry of the gradient is larger than this
     #[arg(
         long,
-        default_value_t = 1e-5,
+        default_value_t = Settings::default().tol,
         value_name = "EPS",
         allow_negative_numbers = true,
         help_heading = "Learning"
     )]
     pub tol: f64,
     /// How to take steps: best, or paper (gradient steps on batches of 100 rows)
-    #[arg(long, default_value = "best", value_parser = one_of::<Recipe>(),
+    #[arg(long, default_value = Settings::default().recipe.name(), value_parser = one_of::<Recipe>(),
           help_heading = "Learning")]
     pub recipe: Recipe,
     /// Number format of the rows while learning
-    #[arg(long, default_value = "f64", value_parser = one_of::<Precision>(),
+    #[arg(long, default_value = Settings::default().precision.name(), value_parser = one_of::<Precision>(),
           help_heading = "Learning")]
     pub precision: Precision,
     /// Seed of all random numbers
-    #[arg(long, default_value_t = 0, value_name = "SEED", help_heading = "Learning")]
+    #[arg(long, default_value_t = Settings::default().seed, value_name = "SEED", help_heading = "Learning")]
     pub seed: u64,
 
     /// Save the state of the fit in this file after every expert

@@ -83,7 +83,7 @@ mod tests {
         let mut text = String::from("x,g\n");
         (0..100).for_each(|i| text += &format!("{}.5,g{}\n", i, i % 10));
         let role = Some("g".to_owned());
-        let options = ReadOptions { groups: role.filter(|_| groups), ..ReadOptions::default() };
+        let options = ReadOptions::default().with(|o| o.groups = role.filter(|_| groups));
         Table::from_bytes("t.csv", text.into_bytes(), &options).unwrap()
     }
 

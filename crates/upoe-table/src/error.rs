@@ -61,6 +61,7 @@ impl fmt::Display for WantedColumn {
 
 /// What a column is read for: it decides what can be done about a bad cell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Role {
     /// To be modelled, and it could be left out.
     Modelled,

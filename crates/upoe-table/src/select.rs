@@ -8,6 +8,7 @@ use crate::remedy::Remedy;
 
 /// What to do with missing cells of modelled columns.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum MissingCells {
     /// The first one is an error.
     #[default]
@@ -18,6 +19,7 @@ pub enum MissingCells {
 
 /// Whether a text file's first row holds the names of its columns.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Header {
     /// It does when no cell of it is a number.
     #[default]
@@ -30,7 +32,13 @@ pub enum Header {
 
 /// How to read a table. A column is given by its name or its position from 1; a name
 /// wins over a position.
+///
+/// ```
+/// use upoe_table::ReadOptions;
+/// let options = ReadOptions::default().with(|o| o.exclude = vec!["id".into()]);
+/// ```
 #[derive(Debug, Clone, Default)]
+#[non_exhaustive]
 pub struct ReadOptions {
     /// Columns to model, in this order; none means all that hold numbers and have no
     /// other role.
@@ -50,6 +58,14 @@ pub struct ReadOptions {
     /// The columns of a model: read exactly these, by name and in this order, or by
     /// position where the file has no names. Overrides `columns` where names match.
     pub model_columns: Option<Vec<String>>,
+}
+
+impl ReadOptions {
+    /// The same options after a change.
+    pub fn with(mut self, change: impl FnOnce(&mut Self)) -> Self {
+        change(&mut self);
+        self
+    }
 }
 
 /// The most columns a table can have: more than tables of measurements do, and few enough for

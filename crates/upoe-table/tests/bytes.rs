@@ -156,13 +156,16 @@ fn whole_numbers_that_are_rounded_are_noticed() {
     let expected = rounded("c2", row, "18446744073709551615", u64::MAX as f64);
     assert_eq!(noticed(bytes("t.npy", npy("<u8", "False", unsigned))), expected);
 
-    let options = ReadOptions { columns: strings(&["u64"]), ..Default::default() };
+    let options = ReadOptions::default().with(|o| o.columns = strings(&["u64"]));
     let table = Table::read(data("none.parquet"), &options);
     let place = Place { row: 1, line: None };
     let expected = rounded("u64", place, "18446744073709551615", u64::MAX as f64);
     assert_eq!(noticed(table), expected);
-    let options = ReadOptions { keep: strings(&["u64"]), exclude: strings(&["null"]), ..options };
-    let options = ReadOptions { columns: strings(&["f64"]), ..options };
+    let options = options.with(|o| {
+        o.keep = strings(&["u64"]);
+        o.exclude = strings(&["null"]);
+    });
+    let options = options.with(|o| o.columns = strings(&["f64"]));
     let table = Table::read(data("none.parquet"), &options).unwrap();
     assert_eq!(table.kept[0].get(0), Some("18446744073709551615"));
 }

@@ -19,7 +19,7 @@ fn fixtures() -> Vec<(String, Vec<u8>)> {
 }
 
 fn read(name: &str, bytes: Vec<u8>) {
-    let options = ReadOptions { missing: MissingCells::Drop, ..Default::default() };
+    let options = ReadOptions::default().with(|o| o.missing = MissingCells::Drop);
     if let Ok(table) = Table::from_bytes(name, bytes, &options) {
         assert_eq!(table.data.len(), table.rows * table.names.len());
         assert!(table.data.iter().all(|value| value.is_finite()));

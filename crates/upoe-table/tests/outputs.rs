@@ -29,7 +29,7 @@ fn every_format_reads_back_to_the_same_bits() {
         writer.write_rows(&kept, 1..3, &numbers[2..]).unwrap();
         assert!(!path.exists());
         writer.finish().unwrap();
-        let options = ReadOptions { keep: strings(&["id"]), ..Default::default() };
+        let options = ReadOptions::default().with(|o| o.keep = strings(&["id"]));
         let table = Table::read(&path, &options).unwrap();
         let bits = |values: &[f64]| values.iter().map(|value| value.to_bits()).collect::<Vec<_>>();
         assert_eq!(bits(&table.data), bits(&numbers), "{name}");

@@ -42,9 +42,9 @@ fn a_header_is_a_first_row_without_numbers() {
     assert_eq!(table.data, [1.0, 2.0, 3.0, 4.5]);
     let table = csv("1,x\n2,y").unwrap();
     assert_eq!((table.names, table.named), (strings(&["c1"]), false));
-    let years = ReadOptions { header: Header::Yes, ..Default::default() };
+    let years = ReadOptions::default().with(|o| o.header = Header::Yes);
     assert_eq!(csv_with("2019,2020\n1,2", &years).unwrap().names, ["2019", "2020"]);
-    let none = ReadOptions { header: Header::No, ..Default::default() };
+    let none = ReadOptions::default().with(|o| o.header = Header::No);
     fails!(csv_with("a\n1", &none), Error::MixedColumn { .. }, "row 1 (line 1)", "`a`");
 }
 
@@ -80,7 +80,7 @@ fn text_columns_are_left_out_unless_asked_for() {
     // text that shows late is left out too
     let table = csv("id,x\n,1\n,2\nM,4\n").unwrap();
     assert_eq!((table.names, table.data), (strings(&["x"]), vec![1.0, 2.0, 4.0]));
-    let options = ReadOptions { columns: strings(&["id", "x"]), ..Default::default() };
+    let options = ReadOptions::default().with(|o| o.columns = strings(&["id", "x"]));
     fails!(csv_with(text, &options), Error::TextColumn { .. }, "t.csv", "`id`", "carry it along");
     let table = csv("e,x\nNA,1\n,2\n").unwrap();
     assert_eq!(table.notices, [TableNotice::EmptyColumn { column: "e".into() }]);
@@ -114,13 +114,12 @@ fn missing_cells_stop_or_drop() {
         fails!(csv(&format!("x,y\n1,2\n{word},3\n")), Error::MissingCell { .. }, "row 2");
         fails!(csv(&format!("x,y\n{word},2\n1,3\n")), Error::MissingCell { .. }, "row 1");
     }
-    let options = ReadOptions {
-        keep: strings(&["id"]),
-        weights: Some("w".into()),
-        groups: Some("id".into()),
-        missing: MissingCells::Drop,
-        ..Default::default()
-    };
+    let options = ReadOptions::default().with(|o| {
+        o.keep = strings(&["id"]);
+        o.weights = Some("w".into());
+        o.groups = Some("id".into());
+        o.missing = MissingCells::Drop;
+    });
     let table = csv_with(text, &options).unwrap();
     assert_eq!((table.rows, table.data), (2, vec![1.0, 2.0, 7.0, 8.0]));
     assert_eq!(table.kept[0].iter().collect::<Vec<_>>(), ["a", "e"]);
@@ -160,7 +159,7 @@ fn a_column_that_counts_is_warned_of() {
 
 #[test]
 fn weights_must_be_numbers_that_are_not_negative() {
-    let options = ReadOptions { weights: Some("w".into()), ..Default::default() };
+    let options = ReadOptions::default().with(|o| o.weights = Some("w".into()));
     fails!(csv_with("x,w\n1,-2\n", &options), Error::NegativeWeight { .. }, "row 1", "-2");
     fails!(csv_with("x,w\n1,a\n", &options), Error::TextColumn { .. }, "`w`", "`a`");
     fails!(csv_with("x,w\n1,\n", &options), Error::MissingCell { .. }, "`w`");
@@ -175,7 +174,7 @@ fn bad_text_files_each_have_their_error() {
     fails!(csv("a,b\n1,2\n3\n"), Error::Ragged { .. }, "row 2 (line 3)", "1 cells", "has 2");
     fails!(csv("a,b\n1,\"2\n3,4\n5,6\n"), Error::UnclosedQuote { .. }, "row 1 (line 2)", "quote");
     fails!(csv("a,b,a\n1,2,3\n"), Error::DuplicateColumn { .. }, "`a`", "1 and 3", "rename");
-    let options = ReadOptions { columns: strings(&["heigth"]), ..Default::default() };
+    let options = ReadOptions::default().with(|o| o.columns = strings(&["heigth"]));
     let error = csv_with("height,b\n1,2\n", &options);
     fails!(error, Error::UnknownColumn { .. }, "did you mean `height`?");
     let options = ReadOptions::default();
@@ -216,12 +215,11 @@ fn every_dtype_of_numpy_gives_the_same_numbers() {
 
 #[test]
 fn roles_work_without_names() {
-    let options = ReadOptions {
-        columns: strings(&["3", "c1"]),
-        keep: strings(&["2"]),
-        weights: Some("1".into()),
-        ..Default::default()
-    };
+    let options = ReadOptions::default().with(|o| {
+        o.columns = strings(&["3", "c1"]);
+        o.keep = strings(&["2"]);
+        o.weights = Some("1".into());
+    });
     for name in ["fortran.npy", "le_f8.npy", "plain.mat"] {
         let table = Table::read(data(name), &options).unwrap();
         assert_eq!(table.data, [2.0, 0.0, 100.0, 3.0], "{name}");
@@ -260,11 +258,10 @@ fn wrong_npy_headers_are_errors_and_allocate_nothing() {
 
 #[test]
 fn parquet_gives_numbers_of_every_type() {
-    let options = ReadOptions {
-        keep: strings(&["id", "day", "i64"]),
-        exclude: strings(&["null", "dec"]),
-        ..Default::default()
-    };
+    let options = ReadOptions::default().with(|o| {
+        o.keep = strings(&["id", "day", "i64"]);
+        o.exclude = strings(&["null", "dec"]);
+    });
     let table = Table::read(data("none.parquet"), &options).unwrap();
     assert_eq!(table.names, ["bool", "i8", "u32", "u64", "f16", "f32", "f64"]);
     assert_eq!(table.data[..7], [1.0, 1.0, 4294967295.0, 18446744073709551615.0, 0.5, 0.25, 0.1]);
@@ -272,19 +269,19 @@ fn parquet_gives_numbers_of_every_type() {
     assert_eq!(table.kept[0].iter().collect::<Vec<_>>(), ["a", "b", "", "d", "é"]);
     assert_eq!(table.kept[2].iter().collect::<Vec<_>>(), ["-5", "4", "3", "2", "1"]);
 
-    let drop = ReadOptions { missing: MissingCells::Drop, ..Default::default() };
-    let drop = ReadOptions { columns: strings(&["dec", "null"]), ..drop };
+    let drop = ReadOptions::default().with(|o| o.missing = MissingCells::Drop);
+    let drop = drop.with(|o| o.columns = strings(&["dec", "null"]));
     let table = Table::read(data("none.parquet"), &drop).unwrap();
     assert_eq!(table.data, [1.25, 1.0, 1.25, 3.0, -0.5, 4.5]);
     assert_eq!(table.dropped, [2, 5]);
     fails!(read("none.parquet"), Error::MissingCell { .. }, "row 2", "`null`");
-    let named = ReadOptions { columns: strings(&["day"]), ..Default::default() };
+    let named = ReadOptions::default().with(|o| o.columns = strings(&["day"]));
     fails!(Table::read(data("none.parquet"), &named), Error::TextColumn { .. }, "`day`", "date");
 }
 
 #[test]
 fn parquet_is_read_through_every_codec() {
-    let options = ReadOptions { exclude: strings(&["null"]), ..Default::default() };
+    let options = ReadOptions::default().with(|o| o.exclude = strings(&["null"]));
     for codec in ["snappy", "gzip", "zstd", "lz4"] {
         let table = Table::read(data(&format!("{codec}.parquet")), &options).unwrap();
         assert_eq!(table.names, ["i8", "f64"], "{codec}");
@@ -332,7 +329,7 @@ fn matlab_files_of_big_machines() {
 fn files_cut_anywhere_are_errors() {
     for name in ["none.parquet", "zstd.parquet", "le_f8.npy", "plain.mat", "deflated.mat"] {
         let bytes = std::fs::read(data(name)).unwrap();
-        let options = ReadOptions { columns: strings(&["1"]), ..Default::default() };
+        let options = ReadOptions::default().with(|o| o.columns = strings(&["1"]));
         for length in (0..bytes.len()).step_by(7) {
             let cut = Table::from_bytes(name, bytes[..length].to_vec(), &options);
             assert!(cut.is_err(), "{name} at {length}");
@@ -349,7 +346,7 @@ fn a_model_finds_its_columns() {
     let table = csv("x,z,y\n1,2,3\n4,5,6\n").unwrap().align(&model).unwrap();
     assert_eq!((table.data, table.names), (vec![3.0, 1.0, 6.0, 4.0], model.clone()));
     assert_eq!(table.notices, [TableNotice::ExtraColumns { columns: strings(&["z"]) }]);
-    let options = ReadOptions { model_columns: Some(model.clone()), ..Default::default() };
+    let options = ReadOptions::default().with(|o| o.model_columns = Some(model.clone()));
     assert_eq!(csv_with("x,z,y\n1,2,3\n4,5,6\n", &options).unwrap().data, [3.0, 1.0, 6.0, 4.0]);
     // a column the model does not need may hold anything
     assert_eq!(csv_with("x,z,y\n1,2,3\n4,?,6\n", &options).unwrap().rows, 2);

@@ -16,7 +16,7 @@ pub fn main() -> upoe::Result<()> {
     let all = Rows::new(&values, names.len())?;
 
     // Hold out a fifth of the rows, to see whether what is learned is real.
-    let out = held_out::<()>(all.len(), 0.2, None, 0);
+    let out = held_out::<()>(all.len(), Some(0.2), None, 0)?;
     let side = |held: bool| -> Vec<usize> { (0..all.len()).filter(|&i| out[i] == held).collect() };
     let (train, _) = all.pick(&side(false));
     let (held, _) = all.pick(&side(true));

@@ -8,6 +8,7 @@ pub type Stream = ChaCha8Rng;
 
 /// What a stream is for: two uses never share numbers.
 #[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
 pub enum Use {
     /// Rows drawn from a model; one stream per block of rows.
     Sample = 1,

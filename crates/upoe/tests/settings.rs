@@ -97,7 +97,13 @@ fn rows_of_zero_weight_do_not_count_in_any_figure() {
 #[test]
 fn tails_are_p_values_with_ties() {
     let tail = Tail::of_scores(vec![-1.0, -3.0, -2.0, -2.0]);
-    assert_eq!(tail.scores(), [-3.0, -2.0, -2.0, -1.0]);
+    // A row is below the threshold exactly where its tail probability is at most alpha.
+    for alpha in [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.8, 0.9, 1.0] {
+        let threshold = tail.threshold(alpha);
+        for ln_p in [f64::NEG_INFINITY, -3.5, -3.0, -2.5, -2.0, -1.5, -1.0, 0.0] {
+            assert_eq!(ln_p < threshold, tail.at(ln_p) <= alpha, "{ln_p} {alpha}");
+        }
+    }
     let at = [-4.0, -3.0, -2.0, 0.0, f64::NEG_INFINITY].map(|x| tail.at(x));
     assert_eq!(at, [0.2, 0.4, 0.8, 1.0, 0.2]);
 }

@@ -9,11 +9,12 @@ mod memory;
 
 pub use memory::Memory;
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::expert::Expert;
 use crate::random::{self, Use};
 use rand::RngExt;
 use serde::{Deserialize, Serialize};
+use upoe_kernels::Term as _;
 
 /// A direction in sphered space and its expert: what learners ask engines about.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -62,6 +63,23 @@ impl Sums {
             into.iter_mut().zip(from).for_each(|(a, b)| *a += b);
         }
     }
+}
+
+/// Asks an engine for sums and checks that its answer has the shape that learning relies on, because
+/// an engine may come from outside the crate.
+pub(crate) fn ask(engine: &dyn Engine, candidates: &[Candidate]) -> Result<Vec<Sums>> {
+    let sums = engine.sums(candidates)?;
+    let check = |what, expected, got| match expected == got {
+        true => Ok(()),
+        false => Err(Error::Shape { what, expected, got }),
+    };
+    check("sums of an engine, one per candidate", candidates.len(), sums.len())?;
+    for (candidate, sums) in candidates.iter().zip(&sums) {
+        check("entries of a gradient from an engine", engine.dims(), sums.gradient.len())?;
+        let (expected, got) = (candidate.expert.n_sums(), sums.statistics.len());
+        check("statistics of an expert from an engine", expected, got)?;
+    }
+    Ok(sums)
 }
 
 /// Some of an engine's rows.

@@ -3,7 +3,7 @@
 
 use super::descent::Precondition;
 use super::joint_curvature::JointCurvature;
-use crate::engine::{Candidate, Engine, Sums};
+use crate::engine::{Candidate, Engine, Sums, ask};
 use crate::error::Result;
 use crate::expert::{Expert, Learnable};
 use crate::linalg::{HALF_LN_TAU, dot, orthonormal, remove, unit};
@@ -34,7 +34,7 @@ pub struct Objective<'a> {
 }
 
 /// What one pass says about a set of free experts.
-pub struct Evaluation {
+pub struct Evaluated {
     pub value: f64,
     pub gradient: Vec<f64>,
     sums: Vec<Sums>,
@@ -90,13 +90,13 @@ impl<'a> Objective<'a> {
     }
 
     /// Value and gradient for some sets of free experts, from one pass over the rows.
-    pub fn evaluate(&self, sets: &[Vec<Candidate>]) -> Result<Vec<Evaluation>> {
+    pub fn evaluate(&self, sets: &[Vec<Candidate>]) -> Result<Vec<Evaluated>> {
         let mut asked: Vec<Candidate> = sets.concat();
         if let Some(gaussian) = &self.gaussian {
             let twins = sets.iter().flatten().map(|c| c.direction.clone());
             asked.extend(twins.map(|direction| Candidate::new(direction, gaussian.clone())));
         }
-        let mut sums = self.engine.sums(&asked)?;
+        let mut sums = ask(self.engine, &asked)?;
         let twins = sums.split_off(sets.iter().map(Vec::len).sum());
         let (mut sums, mut twins) = (sums.into_iter(), twins.into_iter());
         let of_set = |set: &Vec<Candidate>| {
@@ -107,7 +107,7 @@ impl<'a> Objective<'a> {
         Ok(sets.iter().map(of_set).collect())
     }
 
-    fn assemble(&self, set: &[Candidate], sums: Vec<Sums>, twins: &[Sums]) -> Evaluation {
+    fn assemble(&self, set: &[Candidate], sums: Vec<Sums>, twins: &[Sums]) -> Evaluated {
         let weight = self.engine.weight();
         let experts: Vec<Expert> = set.iter().map(|c| c.expert.clone()).collect();
         let slots = self.slots(&experts);
@@ -129,7 +129,7 @@ impl<'a> Objective<'a> {
             gradient[slot.expert.clone()]
                 .copy_from_slice(&c.expert.gradient(&sums.statistics, weight));
         }
-        Evaluation { value, gradient, sums }
+        Evaluated { value, gradient, sums }
     }
 
     /// An approximate inverse Hessian at the asked point.
@@ -137,7 +137,7 @@ impl<'a> Objective<'a> {
         &self,
         templates: &[Expert],
         set: &[Candidate],
-        found: &Evaluation,
+        found: &Evaluated,
     ) -> Precondition {
         let weight = self.engine.weight();
         let slots = self.slots(templates);

@@ -6,7 +6,7 @@ use super::objective::{Geometry, Objective};
 use super::outcome::{Learned, State, StopReason};
 use super::session::{Session, Step};
 use super::{path, sequence};
-use crate::engine::{Candidate, Engine};
+use crate::engine::{Candidate, Engine, ask};
 use crate::error::Result;
 use crate::evaluate::bic_price;
 use crate::expert::{Expert, Learnable};
@@ -70,10 +70,7 @@ fn from_random(session: &mut Session, state: &mut State) -> Step<StopReason> {
     let settings = session.settings;
     let dims = session.train.dims();
     let j = settings.experts.unwrap_or(dims).min(dims);
-    let (reached, raced) = race(session, j)?;
-    let answer = reached.into_iter().map(unjoined);
-    state.experts = answer.collect();
-    raced?;
+    race(session, state, j)?;
     if settings.families.only().is_none() {
         state.experts = suit(session, state.candidates())?;
     }
@@ -82,8 +79,8 @@ fn from_random(session: &mut Session, state: &mut State) -> Step<StopReason> {
 }
 
 /// Learns `j` experts of the first family together from several random starts, of which half continue
-/// after each round. Returns what was reached, and whether the race was completed.
-fn race(session: &mut Session, j: usize) -> Result<(Vec<Candidate>, Step<()>)> {
+/// after each round. When the observer stops it, the state holds what was reached.
+fn race(session: &mut Session, state: &mut State, j: usize) -> Step<()> {
     let (train, settings, dims) = (session.train, session.settings, session.train.dims());
     let first = settings.families.iter().next();
     let templates = first.map(|family| settings.templates(family, train.weight())).transpose()?;
@@ -120,7 +117,8 @@ fn race(session: &mut Session, j: usize) -> Result<(Vec<Candidate>, Step<()>)> {
             walked = objective.walk(&mut starts, settings.max_iter, &mut watch);
         }
     }
-    Ok((objective.answer(&starts[0]), walked))
+    state.experts = objective.answer(&starts[0]).into_iter().map(unjoined).collect();
+    walked
 }
 
 /// An expert that has not joined a path yet.
@@ -140,7 +138,7 @@ fn suit(session: &Session, answer: Vec<Candidate>) -> Result<Vec<Learned>> {
         }
     }
     let flat: Vec<Candidate> = tried.concat();
-    let sums = engine.sums(&flat)?;
+    let sums = ask(engine, &flat)?;
     let costs = flat.iter().zip(&sums).map(|(c, s)| {
         c.expert.loss(&s.statistics, weight) + bic_price(c.expert.free_parameters(), weight)
     });
@@ -162,7 +160,7 @@ fn fit_marginals(
     let templated = |c: &Candidate| Candidate::new(c.direction.clone(), template.clone());
     let mut fitted: Vec<Candidate> = directions.iter().map(templated).collect();
     for _ in 0..60 {
-        let sums = engine.sums(&fitted)?;
+        let sums = ask(engine, &fitted)?;
         for (c, s) in fitted.iter_mut().zip(sums) {
             c.expert = c.expert.update(&s.statistics, engine.weight());
         }

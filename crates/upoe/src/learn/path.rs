@@ -2,7 +2,7 @@
 
 use super::outcome::{PathPoint, State};
 use super::session::Session;
-use crate::engine::{Candidate, Engine};
+use crate::engine::{Candidate, Engine, ask};
 use crate::error::Result;
 use crate::expert::{Expert, Learnable};
 use crate::linalg::{LN_TAU, dot, orthonormal, remove};
@@ -66,7 +66,7 @@ pub fn changes(engine: &dyn Engine, frozen: &[Vec<f64>], new: &[Candidate]) -> R
         let twin = |w: Vec<f64>| Candidate::new(w, Expert::gaussian());
         asked.extend(span.drain(frozen.len()..).map(twin));
     }
-    let sums = engine.sums(&asked)?;
+    let sums = ask(engine, &asked)?;
     let loss = |i: usize| asked[i].expert.loss(&sums[i].statistics, engine.weight());
     let gaussian = |i: usize| if i < asked.len() { loss(i) } else { 0.5 * (1.0 + LN_TAU) };
     let change = |(i, l): (usize, &f64)| gaussian(new.len() + i) - loss(i) + l.ln();

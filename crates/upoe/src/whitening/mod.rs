@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 /// How many dimensions sphering keeps.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
 pub enum Dims {
     /// All that have variance.
     #[default]
@@ -27,6 +28,7 @@ pub enum Dims {
 /// What lies outside the kept dimensions, and so how a density over all columns is made.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
 pub enum Rest {
     /// Nothing: A is square.
     Nothing,
