@@ -1,7 +1,7 @@
 //! The least probable rows, and why they are.
 
 use upoe::evaluate::Tail;
-use upoe::{Explanation, Rest, Result};
+use upoe::{Explanation, Result};
 
 use super::Input;
 use crate::Outlier;
@@ -49,7 +49,7 @@ pub(super) fn outliers(
                 position: shown.partition_point(|&s| s < row),
                 log_density: ln_p,
                 tail: Some(tail.at(ln_p)),
-                note: (ln_p == f64::NEG_INFINITY).then(|| outside(input, &values)),
+                note: (ln_p == f64::NEG_INFINITY).then(|| outside(input, &values)).transpose()?,
                 baseline,
                 experts,
                 rest,
@@ -62,20 +62,15 @@ pub(super) fn outliers(
 }
 
 /// Why a row has density 0.
-fn outside(input: &Input, row: &[f64]) -> String {
-    let whitening = input.model.whitening();
-    if whitening.rest() != Rest::Degenerate {
-        return "It is so far from the mean that its density is 0 to rounding.".to_owned();
-    }
-    let residual = whitening.residual(row, &whitening.sphere_row(row));
-    let size = |c: usize| {
-        let scale = whitening.deviations()[c] + 1e-3 * whitening.mean()[c].abs();
-        if residual[c] == 0.0 { 0.0 } else { residual[c].abs() / scale }
-    };
-    let worst = (0..row.len()).max_by(|a, b| size(*a).total_cmp(&size(*b)));
-    let name = worst.map_or("", |c| &input.names[c]);
-    format!(
-        "It leaves the subspace that the training rows span, most of all in “{name}”, so its density \
-         is 0. The bars below explain the part within the subspace."
-    )
+fn outside(input: &Input, row: &[f64]) -> Result<String> {
+    let rows = upoe::Rows::new(row, row.len())?;
+    let outside = input.model.whitening().outside(&rows)?;
+    let name = |column: usize| input.names[column].clone();
+    Ok(match outside.map(|outside| outside.reason(name)) {
+        Some(reason) => format!(
+            "It leaves the subspace that the training rows span, so its density is 0: {reason}. The \
+             bars below explain the part within the subspace."
+        ),
+        None => "It is so far from the mean that its density is 0 to rounding.".to_owned(),
+    })
 }

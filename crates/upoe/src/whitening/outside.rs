@@ -46,13 +46,25 @@ impl Whitening {
 impl Outside {
     /// What a user should know, given what the columns are called.
     pub fn message(&self, name: impl Fn(usize) -> String) -> String {
+        format!(
+            "{} of {} rows lie outside the subspace of the training rows and have ln p = -inf: {}; \
+             to give such rows a density, fit again with rows in which these columns vary, or \
+             without them",
+            self.rows,
+            self.of,
+            self.reason(name)
+        )
+    }
+
+    /// In which columns the rows leave the subspace, and how.
+    pub fn reason(&self, name: impl Fn(usize) -> String) -> String {
         const SHOWN: usize = 4;
         let list = |names: &[String], all: usize| {
             let more = if all > SHOWN { ", …" } else { "" };
             format!("{}{more}", names.join(", "))
         };
         let quoted = |i: usize| format!("`{}`", name(i));
-        let why = match &self.constant[..] {
+        match &self.constant[..] {
             [] => {
                 let names: Vec<String> =
                     self.columns.iter().take(SHOWN).map(|i| quoted(*i)).collect();
@@ -67,13 +79,7 @@ impl Outside {
                 let names: Vec<String> = many.iter().take(SHOWN).map(one).collect();
                 format!("columns {} were constant in training", list(&names, many.len()))
             }
-        };
-        format!(
-            "{} of {} rows lie outside the subspace of the training rows and have ln p = -inf: {why}; \
-             to give such rows a density, fit again with rows in which these columns vary, or \
-             without them",
-            self.rows, self.of
-        )
+        }
     }
 }
 
