@@ -136,6 +136,7 @@ pub fn setting(error: &upoe::Error) -> String {
             let flag = if *name == "parallel_start" { "start" } else { name };
             format!("--{} {value}: {rule}", flag.replace('_', "-"))
         }
+        upoe::Error::NeedsHoldout => "--stop holdout: held-out rows are needed".to_owned(),
         error => error.to_string(),
     }
 }

@@ -200,7 +200,8 @@ fn settings_outside_their_range_are_refused_by_name() {
     assert_eq!(refused(quick().with(|s| s.fix_beta = Some(0.5))), "fix_beta");
     assert_eq!(refused(quick().with(|s| s.fix_mu = Some(vec![1.0; 5]))), "fix_mu");
     assert_eq!(refused(quick().with(|s| s.dims = Dims::Count(0))), "dims");
-    assert_eq!(refused(quick().with(|s| s.stop = Some(upoe::Stop::Holdout))), "stop");
+    let needs = quick().with(|s| s.stop = Some(upoe::Stop::Holdout));
+    assert_eq!(fit(&rows, &needs).unwrap_err(), Error::NeedsHoldout);
 }
 
 #[test]
