@@ -1,4 +1,4 @@
-"""Fuzzing: every reader, model files, fit and score, by libFuzzer with a bound on memory.
+"""Fuzzing: every reader, model files, the report page, fit and score, by libFuzzer with a bound on memory.
 
     python reliability/fuzz.py [--seconds 600] [--keep] [target ...]
 
@@ -25,7 +25,9 @@ TARGETS = {
     "parquet": "Parquet",
     "mat": "MATLAB",
     "tiff": "grey TIFF pictures",
-    "model": "model files and checkpoints, with the checksum corrected; one that loads scores rows",
+    "model": "model files and checkpoints, with the checksum corrected; one that loads is described, scores, explains, transforms and draws rows, and evaluates cdf and quantiles",
+    "fields": "valid models of every kind with up to four fields or arrays replaced, under a right checksum; then as `model`",
+    "report": "the page of such models, and of any bytes as a model, with rows of any numbers",
     "fit": "fits: all learners, families and stop rules",
     "score": "scores by arbitrary models",
 }
