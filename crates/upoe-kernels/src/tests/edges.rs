@@ -13,14 +13,14 @@ use crate::{Aligned, Real, simd::all};
 /// Columns next to every number of lanes (1 to 16), of vectors in a tile, and where rows become
 /// wide (64 of `f64`, 128 of `f32`).
 const COLUMNS: &[usize] = if cfg!(miri) {
-    &[1, 3, 9, 16, 17, 65, 129]
+    &[1, 5, 17, 65, 129]
 } else {
     &[1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 33, 63, 64, 65, 127, 128, 129]
 };
 /// Directions next to every height of a tile (1, 4, 8), and where rows are read once (fewer than 4).
-const COUNTS: &[usize] = if cfg!(miri) { &[0, 3, 5, 9] } else { &[0, 1, 2, 3, 4, 5, 7, 8, 9] };
+const COUNTS: &[usize] = if cfg!(miri) { &[0, 3, 9] } else { &[0, 1, 2, 3, 4, 5, 7, 8, 9] };
 /// Rows next to the height of a tile.
-const ROWS: &[usize] = if cfg!(miri) { &[1, 5, 17] } else { &[1, 2, 3, 4, 5, 15, 16, 17] };
+const ROWS: &[usize] = if cfg!(miri) { &[5] } else { &[1, 2, 3, 4, 5, 15, 16, 17] };
 
 /// Where a slice touches a page that cannot be touched: before its first element, or after its
 /// last.
@@ -271,8 +271,8 @@ fn products_with_strides() {
 #[test]
 fn aligned_copies_of_rows() {
     fn check<T: Real>(_: f64) {
-        let wider = [200, 255, 256, 257];
-        for cols in [COLUMNS, &wider].concat().into_iter().filter(|c| !narrow::<T>(*c)) {
+        let wider: &[usize] = if cfg!(miri) { &[] } else { &[200, 255, 256, 257] };
+        for cols in [COLUMNS, wider].concat().into_iter().filter(|c| !narrow::<T>(*c)) {
             for rows in heights::<T>(cols).into_iter().filter(|r| *r <= block_rows::<T>(cols)) {
                 let x = as_rows::<T>(&numbers(rows * cols, 1));
                 for (arch, at_end) in all().into_iter().flat_map(|a| SIDES.map(|s| (a, s))) {
