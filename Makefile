@@ -34,7 +34,7 @@ lint:
 demo:
 	cargo run --release -- demo
 
-# The kernels' unsafe code under Miri, scalar and AVX2; needs the nightly toolchain with `miri` and
+# The kernels' unsafe code under Miri; slow, and needs the nightly toolchain with `miri` and
 # `rust-src`.
 miri:
 	MIRIFLAGS="-Zmiri-disable-isolation -Zmiri-ignore-leaks -Zmiri-permissive-provenance" \
