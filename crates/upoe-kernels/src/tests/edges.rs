@@ -121,9 +121,9 @@ fn heights<T>(cols: usize) -> Vec<usize> {
 }
 
 /// Both precisions, with what a rounding is.
-fn both(check: (fn(f64), fn(f64))) {
-    check.0(f64::from(f32::EPSILON));
-    check.1(f64::EPSILON);
+fn both(single: fn(f64), double: fn(f64)) {
+    single(f64::from(f32::EPSILON));
+    double(f64::EPSILON);
 }
 
 fn inner<T: Real>(x: &[T], w: &[f64]) -> f64 {
@@ -154,7 +154,7 @@ fn projections() {
             }
         }
     }
-    both((check::<f32>, check::<f64>));
+    both(check::<f32>, check::<f64>);
 }
 
 /// The two kernels themselves, with strides: nothing between and around the rows they are to
@@ -265,7 +265,7 @@ fn products_with_strides() {
         }
     }
     // beside 1e9 a double keeps seven digits
-    both((|_| check::<f32>(1e-6), |_| check::<f64>(1e-6)));
+    both(|_| check::<f32>(1e-6), |_| check::<f64>(1e-6));
 }
 
 #[test]
@@ -289,7 +289,7 @@ fn aligned_copies_of_rows() {
             }
         }
     }
-    both((check::<f32>, check::<f64>));
+    both(check::<f32>, check::<f64>);
 }
 
 #[test]
@@ -332,5 +332,5 @@ fn scatter_and_affine_maps() {
             }
         }
     }
-    both((check::<f32>, check::<f64>));
+    both(check::<f32>, check::<f64>);
 }
