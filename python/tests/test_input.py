@@ -265,4 +265,66 @@ def test_degenerate_data_are_mentioned(X):
         model = UPoE(n_experts=1).fit(X)
     assert model.rank_ == 3 and len(model.notices_) >= 1
     X[0, 3] = 2.0
-    assert model.score_samples(X)[0] == -np.inf
+    with pytest.warns(UPoEWarning, match="1 of 400 rows .* column `3` was constant"):
+        assert model.score_samples(X)[0] == -np.inf
+
+
+@pytest.mark.parametrize("weight", [2, 2.0, np.float32(2), np.array(2.0), np.full(200, "2")])
+def test_one_weight_for_all_rows(weight, X):
+    plain = UPoE(n_experts=1).fit(X[:200], sample_weight=np.full(200, 2.0))
+    model = UPoE(n_experts=1).fit(X[:200], sample_weight=weight)
+    assert_array_equal(model.components_, plain.components_)
+    assert model.training_["weight"] == 400.0
+
+
+@pytest.mark.parametrize(
+    ("weight", "message"),
+    [
+        (np.nan, "sample_weight contains NaN"),
+        (-1.0, "Negative values in data passed to `sample_weight`"),
+        (0, "at least one non-zero"),
+        (1 + 2j, "Complex data not supported"),
+        (np.full(200, 1 + 2j), "Complex data not supported"),
+        (np.array([1 + 2j] * 200, dtype=object), "Complex data not supported: row 0 of sample_weight"),
+        (np.ones(200, dtype="M8[s]"), "Dates and times are not numeric: the type of sample_weight"),
+        (10**400, "sample_weight is not numeric: int too large"),
+        ([10**400] * 200, "sample_weight is not numeric: int too large"),
+    ],
+)
+def test_weights_that_are_none(weight, message, X):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(ValueError, match=message):
+            UPoE(n_experts=1).fit(X[:200], sample_weight=weight)
+
+
+def test_a_number_too_large_for_a_float_is_refused(X, model):
+    rows = X[:5].astype(object)
+    rows[3, 1] = 10**400
+    for use in (UPoE().fit, model.score_samples, model.inverse_transform):
+        with pytest.raises(ValueError, match="not numeric: int too large|expecting"):
+            use(rows)
+    with pytest.raises(ValueError, match="Column 'b' is not numeric .*int too large"):
+        model.score_samples(pd.DataFrame(rows, columns=list("abc")))
+
+
+def test_a_constant_column_that_changes_is_named():
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.standard_t(3, size=(300, 3)), columns=["a", "b", "c"])
+    frame["b"] = 7.0
+    with pytest.warns(UPoEWarning, match="vary in 2 of 3 dimensions"):
+        model = UPoE(n_experts=1).fit(frame)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert np.isfinite(model.score_samples(frame)).all()
+    changed = frame.copy()
+    changed.loc[10:19, "b"] = 8.0
+    with pytest.warns(UPoEWarning, match=r"^10 of 300 rows .*`b` was constant \(7\)") as said:
+        scores = model.score_samples(changed)
+    assert len(said) == 1 and said[0].filename == __file__
+    assert np.isneginf(scores[10:20]).all() and np.isfinite(scores[20:]).all()
+    # without names, by the column's number
+    with pytest.warns(UPoEWarning):
+        model = UPoE(n_experts=1).fit(frame.to_numpy())
+    with pytest.warns(UPoEWarning, match="^10 of 300 rows .*`1`"):
+        model.score_samples(changed.to_numpy())

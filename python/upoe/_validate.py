@@ -122,7 +122,7 @@ def _frame_values(frame: Any, columns: list[Any]) -> NDArray[Any]:
         column = frame.iloc[:, j] if hasattr(frame, "iloc") else frame[name]
         try:
             values[:, j] = _column(column)
-        except (TypeError, ValueError) as error:
+        except (TypeError, ValueError, OverflowError) as error:
             dtype = getattr(column, "dtype", "object")
             raise ValueError(
                 f"Column {name!r} is not numeric (its type is {dtype}): {error}. "
@@ -160,33 +160,36 @@ def _two_dimensional(array: NDArray[Any]) -> NDArray[Any]:
     )
 
 
-def _floats(array: NDArray[Any]) -> Floats:
+def _floats(array: NDArray[Any], name: str = "X") -> Floats:
     if array.dtype.kind == "c":
         raise ValueError(f"Complex data not supported\n{array}\n")
     if array.dtype.kind in "mM":
-        raise ValueError(f"Dates and times are not numeric: the array's type is {array.dtype}.")
+        raise ValueError(f"Dates and times are not numeric: the type of {name} is {array.dtype}.")
     if array.dtype.kind == "O":
-        for j in range(array.shape[1]):
-            for i, x in enumerate(array[:, j]):
-                if isinstance(x, complex) and not isinstance(x, numbers.Real):
-                    raise ValueError(f"Complex data not supported: row {i}, column {j}.")
-                if not isinstance(x, (numbers.Number, str, bytes, np.generic, type(None))):
-                    _number(x, i, j)
+        for place, x in np.ndenumerate(array):
+            if isinstance(x, complex) and not isinstance(x, numbers.Real):
+                raise ValueError(f"Complex data not supported: {_place(place)}{name}.")
+            if not isinstance(x, (numbers.Number, str, bytes, np.generic, type(None))):
+                _number(x, f"{_place(place)}{name}")
     try:
         return np.asarray(array, dtype=np.float64)
-    except ValueError as error:
-        raise ValueError(f"X is not numeric: {error}") from None
+    except (ValueError, OverflowError) as error:
+        raise ValueError(f"{name} is not numeric: {error}") from None
     except TypeError as error:
-        raise TypeError(f"X is not numeric: {error}") from None
+        raise TypeError(f"{name} is not numeric: {error}") from None
 
 
-def _number(x: Any, row: int, column: int) -> None:
+def _place(place: tuple[int, ...]) -> str:
+    where = (f"{what} {i}" for what, i in zip(("row", "column"), place))
+    return ", ".join(where) + (" of " if place else "")
+
+
+def _number(x: Any, where: str) -> None:
     try:
         float(x)
     except TypeError:
         raise TypeError(
-            f"argument must be a string or a number, not {type(x).__name__!r}: row {row}, "
-            f"column {column} of X"
+            f"argument must be a string or a number, not {type(x).__name__!r}: {where}"
         ) from None
 
 
@@ -194,10 +197,8 @@ def weights(sample_weight: Any, rows: int) -> Floats | None:
     """One weight per row, private as the rows are, or None where all count once."""
     if sample_weight is None:
         return None
-    if isinstance(sample_weight, numbers.Number):
-        return np.full(rows, float(sample_weight))  # type: ignore[arg-type]
-    given = array(sample_weight, "sample_weight")
-    weights = np.array(given, dtype=np.float64, order="C", copy=True)
+    given = _floats(array(sample_weight, "sample_weight"), "sample_weight")
+    weights = np.full(rows, given) if given.ndim == 0 else given.copy()
     if weights.ndim != 1:
         raise ValueError(f"Sample weights must be 1D array or scalar, got {weights.ndim}D array.")
     if len(weights) != rows:

@@ -80,6 +80,9 @@ def main():
     for number in range(12):
         keep("fit", f"noise{number}", draw.randbytes(60 + 40 * number), None)
         keep("score", f"noise{number}", draw.randbytes(60 + 40 * number), None)
+    for number in range(12):
+        keep("fields", f"noise{number}", draw.randbytes(20 + 20 * number), None)
+        keep("report", f"noise{number}", draw.randbytes(100 + 40 * number), None)
 
 
 if __name__ == "__main__":

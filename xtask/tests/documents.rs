@@ -238,6 +238,19 @@ fn files_that_documents_name_exist() {
 }
 
 #[test]
+fn tests_that_documents_name_exist() {
+    let text = read("SECURITY.md");
+    let named: Vec<(&str, &str)> =
+        code(&text).into_iter().filter_map(|name| name.split_once("::")).collect();
+    assert!(named.len() > 20, "{named:?}");
+    for (path, test) in named {
+        let defined = ["fn ", "def "].map(|kind| format!("{kind}{test}("));
+        let found = defined.iter().any(|definition| read(path).contains(definition));
+        assert!(found, "SECURITY.md names {path}::{test}, which does not exist");
+    }
+}
+
+#[test]
 fn source_files_are_short_or_give_a_reason() {
     let list = Command::new("git")
         .args(["ls-files", "*.rs", "*.py", "*.ts"])

@@ -125,3 +125,17 @@ fn columns_of_the_same_name_are_neither_read_nor_written() {
     assert!(error.to_string().contains("twice.upoe: two columns"), "{error}");
     assert!(!path.exists());
 }
+
+/// Experts are counted from 1 for people: the last number there is must not overflow.
+#[test]
+fn a_notice_may_name_any_expert() {
+    let mut container = model();
+    container.header["notices"] = json!([
+        {"notice": "iterations", "expert": u64::MAX},
+        {"notice": "bound", "expert": u64::MAX, "bound": "smallest scale"},
+    ]);
+    let file = ModelFile::from_container(&container, Path::new("m.upoe")).unwrap();
+    for notice in file.notices {
+        assert!(notice.to_string().starts_with("expert 18446744073709551615 "), "{notice}");
+    }
+}

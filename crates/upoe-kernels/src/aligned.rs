@@ -57,8 +57,9 @@ fn huge_pages<T>(buffer: &[T]) {
         let start = buffer.as_ptr().addr().next_multiple_of(page);
         let end = buffer.as_ptr_range().end.addr() / page * page;
         let at = buffer.as_ptr().with_addr(start).cast_mut().cast();
-        // SAFETY: advice on whole pages of a buffer of ours, which changes no content; if it is
-        // refused, nothing is lost.
+        // SAFETY: `start` is rounded up and `end` down, to pages of 2 MB inside the buffer, which
+        // has at least four times as many bytes, so that start < end and no other memory is
+        // meant. Advice changes no content; if it is refused, nothing is lost.
         unsafe { libc::madvise(at, end - start, libc::MADV_HUGEPAGE) };
     }
     #[cfg(not(target_os = "linux"))]
@@ -69,7 +70,8 @@ fn huge_pages<T>(buffer: &[T]) {
 /// matrices leave behind.
 pub fn release_memory() {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
-    // SAFETY: it touches nothing that is in use.
+    // SAFETY: it takes no pointer, may be called by any thread, and gives back only what has been
+    // freed.
     unsafe {
         libc::malloc_trim(0)
     };

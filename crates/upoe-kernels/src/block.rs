@@ -67,8 +67,9 @@ impl<T: Real> WithSimd for Copy<'_, T> {
             let full = self.cols - self.cols % lanes;
             for d in (0..full).step_by(lanes) {
                 prefetch(x.as_ptr().wrapping_add(d).wrapping_byte_add(AHEAD), false);
-                // SAFETY: d + lanes ≤ cols, the length of `x`, and cols ≤ stride, that of
-                // `to`.
+                // SAFETY: `full` is a multiple of lanes and d < full, so d + lanes ≤ full ≤ cols,
+                // the length of `x`, which `chunks_exact` cuts; `to` has `stride` = padded(cols)
+                // ≥ cols elements. The two do not overlap: one is borrowed mutably.
                 unsafe { T::store(simd, T::load(simd, x.as_ptr().add(d)), to.as_mut_ptr().add(d)) };
             }
             to[full..self.cols].copy_from_slice(&x[full..]);

@@ -95,10 +95,18 @@ impl<T: Real> Dots<'_, '_, T> {
         let full = self.cols - self.cols % lanes;
         let zero = T::splat(simd, T::default());
         let mut sums = [[zero; C]; R];
-        // SAFETY: `with_simd` has checked that rows × cols of X, count × w_stride of W and
-        // count × z_stride of Z lie in their slices; here r + R ≤ rows and c + C ≤ count.
-        // Full vectors end at `full` ≤ cols; the one past it is masked in X, and in W ends
-        // within the stride, since lanes divides 16.
+        // SAFETY: the callers keep r + R ≤ rows and c + C ≤ count; with i < R and j < C,
+        // - X is read at (r + i) x_stride + d, at most (rows − 1) x_stride + d. A full vector
+        //   ends at d + lanes ≤ full ≤ cols, and of the one at `full` only cols − full lanes are
+        //   read: (rows − 1) x_stride + cols ≤ x.len() is asserted.
+        // - W is read at (c + j) w_stride + d, at most (count − 1) w_stride + d. The last vector
+        //   starts at `full`, a multiple of lanes, and lanes divides 16, so it ends by
+        //   cols.next_multiple_of(16) ≤ w_stride: count × w_stride ≤ w.len() is asserted.
+        // - Z is written at (c + j) z_stride + r + i, where r + i < rows ≤ z_stride: it is less
+        //   than count × z_stride ≤ z.len(), which is asserted.
+        // None of these products overflows: they are sizes of slices that exist, or one less.
+        // Pointers beyond them (`next`, the last step of `w`) are made by `wrapping_add` and only
+        // prefetched or not used.
         unsafe {
             let x = self.x.as_ptr().add(r * self.x_stride);
             let w = self.w.as_ptr().add(c * self.w_stride);

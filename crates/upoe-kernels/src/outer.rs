@@ -110,10 +110,18 @@ impl<T: Real> Outer<'_, '_, T> {
         let lanes = T::lanes::<S>();
         let mask = T::first(simd, if TAIL { self.cols - d } else { lanes });
         let mut sums = [[T::splat(simd, T::default()); V]; C];
-        // SAFETY: `with_simd` has checked that rows × cols of X, count × rows of S and
-        // count × padded(cols) of G lie in their slices. Here c + C ≤ count, and
-        // d + V·lanes ≤ cols, or TAIL masks the lanes past cols, and lanes ≤ 16 divides 16,
-        // so that d + lanes ≤ padded(cols).
+        // SAFETY: the callers keep c + C ≤ count, and d + V lanes ≤ cols or, with TAIL, V = 1 and
+        // d < cols; d is a multiple of lanes. With i < C, v < V and r < rows,
+        // - X is read at r x_stride + d + v lanes. A full vector ends by r x_stride + cols, and
+        //   with TAIL only cols − d lanes are read: (rows − 1) x_stride + cols ≤ x.len() is
+        //   asserted.
+        // - S is read at (c + i) s_stride + r, which is less than
+        //   (count − 1) s_stride + rows ≤ s.len(), which is asserted.
+        // - G is read and written at (c + i) g_stride + d + v lanes, lanes doubles at a time. They
+        //   end by padded(cols) of their row, with TAIL, too: d is a multiple of lanes, which
+        //   divides 16. (count − 1) g_stride + padded(cols) ≤ g.len() is asserted.
+        // None of these products overflows: they are sizes of slices that exist, or less. `x`
+        // after the last row is made by `wrapping_add` and not used.
         unsafe {
             let mut x = self.x.as_ptr().add(d);
             let s = self.s.as_ptr().add(c * self.s_stride);

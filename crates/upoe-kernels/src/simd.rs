@@ -46,7 +46,8 @@ pub(crate) fn prefetch<T>(at: *const T, later: bool) {
     #[cfg(target_arch = "x86_64")]
     {
         use std::arch::x86_64::{_MM_HINT_T0, _MM_HINT_T1, _mm_prefetch};
-        // SAFETY: a prefetch reads nothing, and every x86-64 processor has it.
+        // SAFETY: a prefetch is a hint: it reads nothing that the program sees and does not fault,
+        // whatever the address; every x86-64 processor has it.
         unsafe {
             if later {
                 _mm_prefetch::<_MM_HINT_T1>(at.cast());
@@ -143,8 +144,8 @@ macro_rules! lane {
             }
             #[inline(always)]
             unsafe fn load<S: Simd>(_: S, at: *const Self) -> Self::Vector<S> {
-                // SAFETY: the caller vouches for `lanes` elements, which is the size of a
-                // vector, and any bits are a valid vector (it is `Pod`).
+                // SAFETY: the caller vouches for `lanes` elements: a vector is as many and nothing
+                // else, any bits are a valid one (it is `Pod`), and no alignment is assumed.
                 unsafe { at.cast::<S::$v>().read_unaligned() }
             }
             #[inline(always)]
@@ -153,12 +154,14 @@ macro_rules! lane {
                 mask: Self::Mask<S>,
                 at: *const Self,
             ) -> Self::Vector<S> {
-                // SAFETY: the caller vouches for the selected elements.
+                // SAFETY: the caller vouches for the selected elements; a masked load does not
+                // touch the others.
                 unsafe { simd.$load(mask, at) }
             }
             #[inline(always)]
             unsafe fn store<S: Simd>(_: S, v: Self::Vector<S>, to: *mut Self) {
-                // SAFETY: the caller vouches for `lanes` elements, the size of a vector.
+                // SAFETY: the caller vouches for `lanes` elements, which is what a vector is; no
+                // alignment is assumed.
                 unsafe { to.cast::<S::$v>().write_unaligned(v) }
             }
             #[inline(always)]
@@ -179,15 +182,17 @@ macro_rules! lane {
             ) {
                 #[cfg(target_arch = "x86_64")]
                 if R == 4 && C == 4 && TypeId::of::<S>() == TypeId::of::<pulp::x86::V4>() {
-                    // SAFETY: S stands for AVX-512, and `v` is sixteen of its vectors; the caller
-                    // vouches for `z`.
+                    // SAFETY: S is AVX-512, of which a value exists only where the processor has
+                    // it; R C = 16, so `v` is sixteen of its vectors, row by row, and the same
+                    // bytes as the array it is read as. With R = C = 4 the function writes
+                    // z[j stride + i] for i, j < 4: what the caller vouches for.
                     return unsafe {
                         avx512::$four_by_four(std::mem::transmute_copy(v), z, stride)
                     };
                 }
                 for (i, v) in v.iter().enumerate() {
                     for (j, &v) in v.iter().enumerate() {
-                        // SAFETY: the caller vouches for it.
+                        // SAFETY: i < R and j < C, for which the caller vouches.
                         unsafe { *z.add(j * stride + i) = f64::from(simd.$sum(v)) };
                     }
                 }
@@ -195,9 +200,11 @@ macro_rules! lane {
             #[inline(always)]
             unsafe fn add_to<S: Simd>(_: S, v: Self::Vector<S>, to: *mut f64) {
                 let v = &raw const v;
-                // SAFETY: a vector is `lanes` elements of plain data.
+                // SAFETY: a vector is `lanes` elements of plain data, aligned for each of them,
+                // and lives until the end of this function.
                 let v = unsafe { std::slice::from_raw_parts(v.cast::<$t>(), S::$lanes) };
-                // SAFETY: the caller vouches for `lanes` doubles.
+                // SAFETY: the caller vouches for `lanes` doubles, aligned since they lie in a slice
+                // of doubles; nothing else refers to them, since `v` is a copy.
                 let to = unsafe { std::slice::from_raw_parts_mut(to, S::$lanes) };
                 for (to, &v) in to.iter_mut().zip(v) {
                     *to += f64::from(v);
@@ -243,7 +250,7 @@ mod avx512 {
     /// The sums of `v[4 i + j]` go to `z[j * stride + i]`.
     ///
     /// # Safety
-    /// The processor has AVX-512F, and `z` can be written there.
+    /// The processor has AVX-512F, and `z` can be written there: i, j < 4.
     #[inline]
     #[target_feature(enable = "avx512f")]
     pub unsafe fn store_sums_f32(v: [__m512; 16], z: *mut f64, stride: usize) {
@@ -269,7 +276,8 @@ mod avx512 {
         let two = _mm512_cvtps_pd(_mm512_castps512_ps256(sums));
         let high = _mm256_castpd_ps(_mm512_extractf64x4_pd::<1>(_mm512_castps_pd(sums)));
         for (j, two) in [two, _mm512_cvtps_pd(high)].into_iter().enumerate() {
-            // SAFETY: the caller vouches for it.
+            // SAFETY: four doubles, unaligned, at 2 j stride and (2 j + 1) stride, where j < 2: rows
+            // 0 to 3, for which the caller vouches.
             unsafe {
                 _mm256_storeu_pd(z.add(2 * j * stride), _mm512_castpd512_pd256(two));
                 let second = _mm512_extractf64x4_pd::<1>(two);
@@ -281,7 +289,7 @@ mod avx512 {
     /// The same for doubles.
     ///
     /// # Safety
-    /// The processor has AVX-512F, and `z` can be written there.
+    /// The processor has AVX-512F, and `z` can be written there: i, j < 4.
     #[inline]
     #[target_feature(enable = "avx512f")]
     pub unsafe fn store_sums_f64(v: [__m512d; 16], z: *mut f64, stride: usize) {
@@ -299,7 +307,8 @@ mod avx512 {
             let (a, b) = (row(i), row(i + 1));
             let sums = _mm512_add_pd(_mm512_unpacklo_pd(a, b), _mm512_unpackhi_pd(a, b));
             let (low, high) = (_mm512_castpd512_pd256(sums), _mm512_extractf64x4_pd::<1>(sums));
-            // SAFETY: the caller vouches for it.
+            // SAFETY: two doubles, unaligned, at i = 0 and 2 of each of the rows 0 to 3, for which
+            // the caller vouches.
             unsafe {
                 _mm_storeu_pd(z.add(i), _mm256_castpd256_pd128(low));
                 _mm_storeu_pd(z.add(stride + i), _mm256_extractf128_pd::<1>(low));

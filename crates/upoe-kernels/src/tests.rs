@@ -1,5 +1,6 @@
 //! The kernels against slow, obvious references, on every instruction set there is.
 
+mod edges;
 mod map;
 mod math;
 mod moments;

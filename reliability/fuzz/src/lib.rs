@@ -1,12 +1,19 @@
-//! What the targets share: a bound on memory, tables from bytes, extreme numbers.
+//! What the targets share: bounds on memory and time, tables from bytes, extreme numbers, models
+//! with changed fields, and everything that can be asked of a model.
 
 mod memory;
+mod models;
 mod normal;
 mod numbers;
+mod time;
+mod usage;
 
 pub use memory::within;
+pub use models::changed;
 pub use normal::check_normalised;
 pub use numbers::{Matrix, experts, matrix, number};
+pub use time::in_time;
+pub use usage::{sealed, try_model, try_page};
 
 use upoe_table::{MissingCells, ReadOptions, Table};
 

@@ -61,13 +61,13 @@ impl fmt::Display for Notice {
             Notice::Bound { expert, bound } => write!(
                 f,
                 "expert {} ended at the {bound} allowed: many equal values, a few rows in a line, or outliers so far away that they set the scale of their column; look at these rows before trusting its gain",
-                expert + 1
+                expert.saturating_add(1)
             ),
             Notice::Iterations { expert } => {
                 write!(
                     f,
                     "expert {} ran out of iterations before it converged: raise the limit",
-                    expert + 1
+                    expert.saturating_add(1)
                 )
             }
             Notice::Extrapolated { rows_per_dimension, dimensions }
