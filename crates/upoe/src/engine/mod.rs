@@ -94,7 +94,7 @@ pub struct Picked {
 /// Sums over sphered rows.
 ///
 /// Rows are numbered from 0 in an order that the engine fixes. Every call that touches rows may
-/// fail; the error says where ([`Error::Engine`](crate::Error::Engine)).
+/// fail; the error says where ([`Error::Engine`]).
 pub trait Engine: Send + Sync {
     /// D, the dimensions of a row.
     fn dims(&self) -> usize;
