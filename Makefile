@@ -11,7 +11,7 @@ export UPOE_DATA ?= $(abspath $(DATA))
 include bench/bench.mk
 include reliability/reliability.mk
 
-.PHONY: test test-rust test-page lint demo miri null-table package semver
+.PHONY: test test-rust test-page lint demo null-table package semver
 
 test: test-rust test-python test-page test-reliability
 
@@ -33,13 +33,6 @@ lint:
 
 demo:
 	cargo run --release -- demo
-
-# The kernels' unsafe code under Miri; slow, and needs the nightly toolchain with `miri` and
-# `rust-src`.
-miri:
-	MIRIFLAGS="-Zmiri-disable-isolation -Zmiri-ignore-leaks -Zmiri-permissive-provenance" \
-		RUSTFLAGS="-Ctarget-cpu=x86-64-v3" \
-		cargo +nightly miri test -p upoe-kernels --lib edges -- --test-threads 1
 
 # The table behind the null stop rule; about half an hour.
 null-table:

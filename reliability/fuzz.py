@@ -126,9 +126,9 @@ TEXT = [
     "priority beside other work, with a fifth to a third of a core.",
     "The kernels' unsafe blocks each argue their indices. "
     "`crates/upoe-kernels/src/tests/edges.rs` compares them with plain loops at every size next to a lane, tile or block, on slices "
-    "that end at pages which cannot be touched, for each instruction set of the machine. `make miri` runs fewer of the sizes under Miri, "
-    "with a nightly toolchain: the copies of rows ended without a fault; the products had not ended after 13 minutes on the busy machine, when they "
-    "were stopped. Kani was not available.",
+    "that end at pages which cannot be touched, for each instruction set of the machine. Miri needs a nightly compiler, which nothing "
+    "else here does, so it is not part of `make`: in one run of fewer sizes (`cargo +nightly miri test -p upoe-kernels --lib edges`) the copies of "
+    "rows ended without a fault; the products had not ended after 13 minutes on a busy machine, when they were stopped. Kani was not available.",
 ]
 
 

@@ -30,32 +30,38 @@ impl Progress {
     }
 }
 
-/// Rows and optionally their weights, in arrays that nobody else has.
+/// Rows and optionally their weights and groups, in arrays that nobody else has.
 struct Table {
     rows: Source,
     weights: Option<Py<PyArray1<f64>>>,
+    /// The number of each row's group.
+    blocks: Option<Vec<usize>>,
 }
 
 /// The same, borrowed.
 struct Borrowed<'py> {
     rows: Private<'py>,
     weights: Option<PyReadonlyArray1<'py, f64>>,
+    blocks: Option<Vec<usize>>,
 }
 
 impl Table {
     fn borrow<'py>(&self, py: Python<'py>) -> PyResult<Borrowed<'py>> {
         let weights = self.weights.as_ref().map(|w| w.bind(py).try_readonly()).transpose()?;
-        Ok(Borrowed { rows: self.rows.whole(py)?, weights })
+        Ok(Borrowed { rows: self.rows.whole(py)?, weights, blocks: self.blocks.clone() })
     }
 }
 
 impl Borrowed<'_> {
     fn rows(&self) -> PyResult<Rows<'_>> {
-        let rows = self.rows.rows()?;
-        match &self.weights {
-            Some(weights) => rows.weighted(weights.as_slice()?).map_err(|e| errors::of(e, None)),
-            None => Ok(rows),
+        let mut rows = self.rows.rows()?;
+        if let Some(weights) = &self.weights {
+            rows = rows.weighted(weights.as_slice()?).map_err(|e| errors::of(e, None))?;
         }
+        if let Some(blocks) = &self.blocks {
+            rows = rows.in_blocks(blocks).map_err(|e| errors::of(e, None))?;
+        }
+        Ok(rows)
     }
 }
 
@@ -63,7 +69,7 @@ impl Borrowed<'_> {
 /// `progress(expert, passes, gain)` is called a few times per second. The arrays must be private:
 /// C-contiguous, and known to no other thread.
 #[pyfunction]
-#[pyo3(signature = (x, weights, holdout, holdout_weights, settings, names, progress))]
+#[pyo3(signature = (x, weights, holdout, holdout_weights, holdout_blocks, settings, names, progress))]
 #[allow(clippy::too_many_arguments)] // One caller, which names them all.
 pub fn fit(
     py: Python<'_>,
@@ -71,14 +77,16 @@ pub fn fit(
     weights: Option<Weights>,
     holdout: Option<Source>,
     holdout_weights: Option<Weights>,
+    holdout_blocks: Option<Vec<usize>>,
     settings: &str,
     names: Option<Vec<String>>,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<PyModel> {
     let settings: Settings = serde_json::from_str(settings)
         .map_err(|error| PyValueError::new_err(format!("settings: {error}")))?;
-    let train = Table { rows: x, weights: weights.map(|w| w.0) };
-    let held = holdout.map(|rows| Table { rows, weights: holdout_weights.map(|w| w.0) });
+    let train = Table { rows: x, weights: weights.map(|w| w.0), blocks: None };
+    let weights = holdout_weights.map(|w| w.0);
+    let held = holdout.map(|rows| Table { rows, weights, blocks: holdout_blocks });
     let ours = Arc::new(Mutex::new(Progress::default()));
     let theirs = Arc::clone(&ours);
     let look = || match &progress {

@@ -121,6 +121,8 @@ def test_held_out_rows(X):
     assert stopped.stop_reason_ in ("holdout", "dimensions")
     grouped = UPoE(n_experts=1, holdout=0.25).fit(X, groups=np.arange(len(X)) % 8)
     assert grouped.training_["holdout_rows"] == 100
+    with pytest.raises(ValueError, match="^parallel_start = 'random': set learner='parallel'"):
+        UPoE(parallel_start="random").fit(X)
     with pytest.raises(ValueError, match="^stop = holdout: held-out rows are needed; set holdout="):
         UPoE(stop="holdout").fit(X)
     with pytest.raises(ValueError, match="holdout"):

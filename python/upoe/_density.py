@@ -36,20 +36,31 @@ class Density(BaseEstimator):
         table = _validate.table(X, estimator=type(self).__name__, min_rows=2)
         _validate.distinct(table.names)
         weight = _validate.weights(sample_weight, len(table.rows))
+        groups = None if groups is None else _validate.groups(groups, len(table.rows))
         held = self._held_out(len(table.rows), groups, settings["seed"])
-        holdout = train_weight = holdout_weight = None
+        holdout = train_weight = holdout_weight = blocks = None
         if held is None:
             train, train_weight = table.private(), weight
         else:
             train, holdout = table.private(~held), table.private(held)
             if weight is not None:
                 train_weight, holdout_weight = weight[~held], weight[held]
+            if groups is not None:
+                numbers: dict[str, int] = {}
+                blocks = [numbers.setdefault(groups[i], len(numbers)) for i in np.flatnonzero(held)]
         names = table.names
         del table  # what it has converted is not needed any more
         verbose = int(getattr(self, "verbose", 0) or 0)
         with progress(verbose, settings["experts"]) as show:
             model = _upoe.fit(
-                train, train_weight, holdout, holdout_weight, json.dumps(settings), names, show
+                train,
+                train_weight,
+                holdout,
+                holdout_weight,
+                blocks,
+                json.dumps(settings),
+                names,
+                show,
             )
         self._take(model)
         if verbose:
@@ -58,18 +69,15 @@ class Density(BaseEstimator):
             category = ConvergenceWarning if about_convergence else UPoEWarning
             warnings.warn(notice, category, stacklevel=3)
 
-    def _held_out(self, rows: int, groups: Any, seed: int) -> NDArray[np.bool_] | None:
+    def _held_out(
+        self, rows: int, groups: list[str] | None, seed: int
+    ) -> NDArray[np.bool_] | None:
         """Which rows are held out, where any are."""
         share = getattr(self, "holdout", None)
         if share is None and groups is None:
             return None
         if share is not None and not isinstance(share, numbers.Real):
             raise ValueError(f"holdout = {share!r}: must be a number")
-        if groups is not None:
-            groups = _validate.array(groups, "groups")
-            if groups.shape != (rows,):
-                raise ValueError(f"groups.shape == {groups.shape}, expected {(rows,)}!")
-            groups = [str(group) for group in groups.tolist()]
         return _upoe.held_out(rows, groups, None if share is None else float(share), seed)
 
     def _take(self, model: _upoe.Model) -> None:

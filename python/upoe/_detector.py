@@ -102,7 +102,8 @@ class UPoEDetector(OutlierMixin, Density):
         sample_weight : array-like of shape (n_samples,), default=None
             How often each row counts.
         groups : array-like of shape (n_samples,), default=None
-            Rows of one group are held out together, or not at all.
+            Rows of one group are held out together, or not at all, and the standard error of
+            held-out figures takes groups, not rows, as independent.
 
         Returns
         -------

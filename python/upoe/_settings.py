@@ -23,6 +23,9 @@ def settings(params: dict[str, Any]) -> dict[str, Any]:
         value = params.get(name)
         if value is not None and not (isinstance(value, str) and value in choices):
             raise ValueError(f"{name} = {value!r}: must be one of {', '.join(map(repr, choices))}")
+    start = params.get("parallel_start", DEFAULTS["parallel_start"])
+    if params.get("learner") != "parallel" and start != DEFAULTS["parallel_start"]:
+        raise ValueError(f"parallel_start = {start!r}: set learner='parallel', which alone uses it")
     return {
         "experts": _count(params, "n_experts", 0),
         "dims": _dims(params.get("n_dims")),
@@ -31,7 +34,7 @@ def settings(params: dict[str, Any]) -> dict[str, Any]:
         "fix_mu": _locations(params.get("fix_mu")),
         "fix_beta": _real(params, "fix_beta"),
         "learner": params.get("learner", DEFAULTS["learner"]),
-        "parallel_start": params.get("parallel_start", DEFAULTS["parallel_start"]),
+        "parallel_start": start,
         "stop": params.get("stop"),
         "starts": _count(params, "n_starts", 1),
         "max_iter": _count(params, "max_iter", 1) or DEFAULTS["max_iter"],

@@ -212,6 +212,14 @@ def weights(sample_weight: Any, rows: int) -> Floats | None:
     return weights
 
 
+def groups(given: Any, rows: int) -> list[str]:
+    """The group of each row, as text."""
+    found = array(given, "groups")
+    if found.shape != (rows,):
+        raise ValueError(f"groups.shape == {found.shape}, expected {(rows,)}!")
+    return [str(group) for group in found.tolist()]
+
+
 def harmless(text: str) -> str:
     """Text from elsewhere, such as a name in a file, that is safe to print.
 

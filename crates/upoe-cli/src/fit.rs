@@ -94,7 +94,10 @@ fn learn(
     let failed = |error| from_core(error, table);
     let rows = view(&table.data, table.names.len(), table.weights.as_deref()).map_err(failed)?;
     let held = held
-        .map(|held| view(&held.data, table.names.len(), held.weights.as_deref()))
+        .map(|held| {
+            let rows = view(&held.data, table.names.len(), held.weights.as_deref())?;
+            held.blocks.as_ref().map_or(Ok(rows), |blocks| rows.in_blocks(blocks))
+        })
         .transpose()
         .map_err(failed)?;
     let start = Instant::now();

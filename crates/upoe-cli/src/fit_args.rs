@@ -71,8 +71,8 @@ pub struct FitArgs {
     /// Hold out this share of the rows, and report how probable the model makes them
     #[arg(long, value_name = "F", value_parser = share, help_heading = "Held-out rows")]
     pub holdout: Option<f64>,
-    /// Hold out whole groups: rows that have the same value in this column
-    /// [share: --holdout, or 0.2]
+    /// Hold out whole groups: rows that have the same value in this column. Standard errors then take
+    /// groups, not rows, as independent [share: --holdout, or 0.2]
     #[arg(long, value_name = "COLUMN", help_heading = "Held-out rows")]
     pub holdout_by: Option<String>,
 
@@ -82,11 +82,9 @@ pub struct FitArgs {
           value_parser = PossibleValuesParser::new(Learner::NAMES),
           help_heading = "Learning")]
     pub learner: String,
-    /// What the parallel learner starts from
-    #[arg(long, default_value = ParallelStart::default().name(),
-          value_parser = one_of::<ParallelStart>(),
-          help_heading = "Learning")]
-    pub start: ParallelStart,
+    /// What the parallel learner starts from [default: sequential]
+    #[arg(long, value_parser = one_of::<ParallelStart>(), help_heading = "Learning")]
+    pub start: Option<ParallelStart>,
     /// Number of starts for each direction [default: depends on the size of the data]
     #[arg(long, value_name = "K", help_heading = "Learning")]
     pub starts: Option<usize>,
@@ -127,7 +125,15 @@ pub struct FitArgs {
 impl FitArgs {
     /// What the fit is asked to do.
     pub fn settings(&self) -> upoe::Result<Settings> {
-        let learner = Learner::named(&self.learner, self.start)?;
+        let learner = Learner::named(&self.learner, self.start.unwrap_or_default())?;
+        if let (Some(start), false) = (self.start, matches!(learner, Learner::Parallel { .. })) {
+            return Err(upoe::Error::InvalidSetting {
+                name: "parallel_start",
+                value: start.name().to_owned(),
+                rule: "only the parallel learner starts from something; add `--learner parallel`"
+                    .into(),
+            });
+        }
         Ok(Settings::default().with(|s| {
             s.experts = self.experts.0;
             s.dims = self.dims;

@@ -1,5 +1,7 @@
 //! Which rows are held out.
 
+use std::collections::BTreeMap;
+
 use upoe_table::Table;
 
 use crate::failure::Failure;
@@ -10,6 +12,8 @@ pub struct HeldOut {
     pub data: Vec<f64>,
     /// Their weights, where there are any.
     pub weights: Option<Vec<f64>>,
+    /// The number of each row's group, where there are groups.
+    pub blocks: Option<Vec<usize>>,
 }
 
 /// Moves rows out of the table: a share of them at random, or whole groups until the share
@@ -20,7 +24,11 @@ pub fn split(table: &mut Table, share: Option<f64>, seed: u64) -> Result<Option<
     }
     let groups: Option<Vec<&str>> = table.groups.as_ref().map(|g| g.iter().collect());
     match upoe::held_out(table.rows, share, groups.as_deref(), seed) {
-        Ok(out) => Ok(Some(take(table, &out))),
+        Ok(out) => {
+            let blocks = groups.map(|groups| numbers(&groups, &out));
+            let (data, weights) = take(table, &out);
+            Ok(Some(HeldOut { data, weights, blocks }))
+        }
         Err(error) => {
             let remedy = match (&error, &table.groups) {
                 (upoe::Error::OneGroup, Some(column)) => format!(
@@ -49,8 +57,19 @@ pub fn excess(table: &Table, all: usize, share: Option<f64>) -> Option<String> {
     })
 }
 
-/// Takes the rows marked out of the table, in order and in place.
-fn take(table: &mut Table, out: &[bool]) -> HeldOut {
+/// Numbers the groups of the rows marked.
+fn numbers(groups: &[&str], out: &[bool]) -> Vec<usize> {
+    let mut known = BTreeMap::new();
+    let marked = groups.iter().zip(out).filter(|(_, out)| **out);
+    let number = |(group, _)| {
+        let next = known.len();
+        *known.entry(group).or_insert(next)
+    };
+    marked.map(number).collect()
+}
+
+/// Takes the rows marked out of the table, in order and in place, with their weights.
+fn take(table: &mut Table, out: &[bool]) -> (Vec<f64>, Option<Vec<f64>>) {
     let columns = table.names.len();
     let (mut held, mut kept) = (Vec::new(), 0);
     for (row, &out) in out.iter().enumerate() {
@@ -71,7 +90,7 @@ fn take(table: &mut Table, out: &[bool]) -> HeldOut {
         *weights = left;
         held
     });
-    HeldOut { data: held, weights }
+    (held, weights)
 }
 
 #[cfg(test)]

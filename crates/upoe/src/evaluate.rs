@@ -21,16 +21,17 @@ pub struct Mean {
 impl Mean {
     /// Of independent values that count alike.
     pub fn of(values: &[f64]) -> Self {
-        weighted_mean(values, |_| 1.0)
+        weighted_mean(values, |_| 1.0, None)
     }
 }
 
 /// The mean of one value per row, weighted as the rows are. Rows of weight 0 do not count, whatever
 /// their value.
 ///
-/// The standard error takes rows as independent and weights as given:
-/// √(n / (n − 1) · Σ w² (x − mean)²) / Σ w, with n = (Σ w)² / Σ w² the effective number of rows. For
-/// equal weights it is the sample deviation over √N.
+/// The standard error takes blocks of rows as independent and weights as given:
+/// √(n / (n − 1) · Σ_b (Σ_{i in b} w (x − mean))²) / Σ w, with n = (Σ w)² / Σ_b (Σ_{i in b} w)² the
+/// effective number of blocks. Without blocks each row is one of its own, and for equal weights
+/// this is the sample deviation over √N.
 ///
 /// ```
 /// use upoe::{Rows, evaluate};
@@ -40,16 +41,29 @@ impl Mean {
 /// # Ok::<(), upoe::Error>(())
 /// ```
 pub fn mean(values: &[f64], rows: &Rows) -> Mean {
-    weighted_mean(values, |i| rows.weight(i))
+    weighted_mean(values, |i| rows.weight(i), rows.blocks())
 }
 
-fn weighted_mean(values: &[f64], weight: impl Fn(usize) -> f64) -> Mean {
+fn weighted_mean(values: &[f64], weight: impl Fn(usize) -> f64, blocks: Option<&[usize]>) -> Mean {
     let weighted = || values.iter().enumerate().map(|(i, x)| (weight(i), x));
     let counted = || weighted().filter(|(w, _)| *w > 0.0);
     let total: f64 = counted().map(|(w, _)| w).sum();
     let mean = counted().map(|(w, x)| w * x).sum::<f64>() / total;
-    let square: f64 = counted().map(|(w, x)| (w * (x - mean)).powi(2)).sum();
-    let effective = total * total / counted().map(|(w, _)| w * w).sum::<f64>();
+    let (square, squared_weights) = match blocks {
+        None => (
+            counted().map(|(w, x)| (w * (x - mean)).powi(2)).sum::<f64>(),
+            counted().map(|(w, _)| w * w).sum::<f64>(),
+        ),
+        Some(blocks) => {
+            let mut sums = vec![(0.0, 0.0); blocks.iter().max().map_or(0, |last| last + 1)];
+            for ((w, x), block) in weighted().zip(blocks).filter(|((w, _), _)| *w > 0.0) {
+                sums[*block].0 += w * (x - mean);
+                sums[*block].1 += w;
+            }
+            (sums.iter().map(|b| b.0 * b.0).sum(), sums.iter().map(|b| b.1 * b.1).sum())
+        }
+    };
+    let effective = total * total / squared_weights;
     let correction = effective / (effective - 1.0);
     Mean { mean, standard_error: (correction * square).sqrt() / total }
 }

@@ -10,6 +10,7 @@ pub struct Rows<'a> {
     values: Values<'a>,
     columns: usize,
     weights: Option<&'a [f64]>,
+    blocks: Option<&'a [usize]>,
 }
 
 /// Numbers in double or single precision. Single ones are widened where they are used, so
@@ -54,7 +55,7 @@ impl<'a> Rows<'a> {
             let expected = values.len().next_multiple_of(columns);
             return Err(Error::Shape { what: "values in whole rows", expected, got: values.len() });
         }
-        Ok(Rows { values, columns, weights: None })
+        Ok(Rows { values, columns, weights: None, blocks: None })
     }
 
     /// The same rows, each counting `weights[i]` times.
@@ -63,6 +64,20 @@ impl<'a> Rows<'a> {
             return Err(Error::Shape { what: "weights", expected: self.len(), got: weights.len() });
         }
         Ok(Rows { weights: Some(weights), ..self })
+    }
+
+    /// The same rows, of which those with the same number in `blocks` belong together and may
+    /// resemble each other: patches of one image, visits of one patient. Blocks are numbered from 0.
+    pub fn in_blocks(self, blocks: &'a [usize]) -> Result<Self> {
+        if blocks.len() != self.len() {
+            return Err(Error::Shape { what: "blocks", expected: self.len(), got: blocks.len() });
+        }
+        Ok(Rows { blocks: Some(blocks), ..self })
+    }
+
+    /// The block of each row, where there are blocks.
+    pub fn blocks(&self) -> Option<&'a [usize]> {
+        self.blocks
     }
 
     /// How many rows there are.
@@ -106,7 +121,9 @@ impl<'a> Rows<'a> {
             Values::Double(values) => Values::Double(&values[cells]),
             Values::Single(values) => Values::Single(&values[cells]),
         };
-        Rows { values, columns: self.columns, weights: self.weights.map(|w| &w[rows]) }
+        let weights = self.weights.map(|w| &w[rows.clone()]);
+        let blocks = self.blocks.map(|b| &b[rows]);
+        Rows { values, columns: self.columns, weights, blocks }
     }
 
     /// The weight of row `i`, 1 where there are no weights.

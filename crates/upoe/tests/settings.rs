@@ -95,6 +95,27 @@ fn rows_of_zero_weight_do_not_count_in_any_figure() {
 }
 
 #[test]
+fn standard_errors_follow_the_truth_where_rows_come_in_groups() {
+    // 40 groups of 25 rows; a value is the group's own part and a part of the row's.
+    let (groups, size) = (40, 25);
+    let blocks: Vec<usize> = (0..groups * size).map(|i| i / size).collect();
+    let (mut means, mut told, mut alone) = (Vec::new(), Vec::new(), Vec::new());
+    for draw in 0..400 {
+        let (own, part) = (normals(groups, 2 * draw), normals(groups * size, 2 * draw + 1));
+        let values: Vec<f64> = part.iter().zip(&blocks).map(|(x, b)| x + 0.8 * own[*b]).collect();
+        let rows = Rows::new(&values, 1).unwrap();
+        alone.push(evaluate::mean(&values, &rows).standard_error);
+        let found = evaluate::mean(&values, &rows.in_blocks(&blocks).unwrap());
+        means.push(found.mean);
+        told.push(found.standard_error);
+    }
+    let average = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
+    let truth = (means.iter().map(|m| m * m).sum::<f64>() / means.len() as f64).sqrt();
+    assert!((average(&told) / truth - 1.0).abs() < 0.1, "{} {truth}", average(&told));
+    assert!(average(&alone) < 0.4 * truth, "{} {truth}", average(&alone));
+}
+
+#[test]
 fn tails_are_p_values_with_ties() {
     let tail = Tail::of_scores(vec![-1.0, -3.0, -2.0, -2.0]);
     // A row is below the threshold exactly where its tail probability is at most alpha.

@@ -180,6 +180,7 @@ fn settings_outside_their_range() {
     usage(&["--holdout", "1"], "a share of the rows between 0 and 1");
     usage(&["--family", "mixtures"], "mixture");
     usage(&["--stop", "holdout"], "held-out rows are needed; add `--holdout 0.2`");
+    usage(&["--start", "random"], "--start random: only the parallel learner starts");
     usage(&["--resume"], "--checkpoint");
     usage(&["--fix-beta", "0.1"], "--fix-beta 0.1: beta must be above 0.505");
     usage(&["--learner", "parallel", "--start", "random"], "--start random");

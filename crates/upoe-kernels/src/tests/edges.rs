@@ -1,6 +1,6 @@
 //! Sizes next to every boundary of the kernels, against plain loops. All slices lie between pages
 //! that cannot be touched, flush with one of them, so that a vector read or written past an end
-//! ends the test. `make miri` runs fewer of them under Miri, which watches every access itself.
+//! ends the test. A compiler with Miri runs fewer of them, which watches every access itself.
 
 use super::{as_rows, numbers};
 use crate::block::{Block, block_rows};
