@@ -14,7 +14,7 @@ use crate::args::Common;
 use crate::charts::histogram;
 use crate::describe::{self, wrapped};
 use crate::failure::{Failure, from_core};
-use crate::output::{print, print_json};
+use crate::output::{make_directory, print, print_json};
 use crate::progress::{Progress, duration};
 use crate::report;
 use crate::table::bold;
@@ -23,7 +23,7 @@ use crate::table::bold;
 #[derive(Args)]
 #[command(after_help = "Examples:
   upoe demo                 writes crabs.csv, crabs.upoe and report.html here
-  upoe demo -o somewhere    writes them there")]
+  upoe demo -o somewhere    writes them there, and makes the directory where there is none")]
 pub struct Demo {
     /// The directory to write to
     #[arg(long, short, value_name = "DIR", default_value = ".")]
@@ -61,6 +61,7 @@ impl Demo {
         self.common.start()?;
         let paths = ["crabs.csv", "crabs.upoe", "report.html"].map(|name| self.output.join(name));
         let [csv, model, page] = &paths;
+        make_directory(&self.output)?;
         upoe_table::check_writable(model)?;
         let table = crabs()?;
         let file = fit(&table).map_err(|error| from_core(error, &table))?;

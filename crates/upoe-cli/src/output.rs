@@ -190,3 +190,11 @@ pub fn print(text: &str) -> Result<(), Failure> {
     out.write_all(text.as_bytes())?;
     Ok(out.flush()?)
 }
+
+/// Makes a directory for outputs, where there is none.
+pub fn make_directory(directory: &Path) -> Result<(), Failure> {
+    std::fs::create_dir_all(directory).map_err(|error| {
+        let directory = directory.display();
+        Failure::Message(format!("{directory}: the directory cannot be made ({error})"))
+    })
+}

@@ -141,7 +141,7 @@ pub enum Error {
     HeaderOnly { file: PathBuf },
     #[error("{}: every row has a missing cell, so none is left; fill some in, or fit without the columns that are mostly empty", file.display())]
     AllRowsDropped { file: PathBuf },
-    #[error("{}: no column holds numbers (columns: {}); if the cells are separated by something else than commas or tabs, convert the file", file.display(), list(columns))]
+    #[error("{}: no column holds numbers (columns: {}); if the cells are separated by something other than commas, semicolons or tabs, convert the file", file.display(), list(columns))]
     NoNumericColumns { file: PathBuf, columns: Vec<String> },
     #[error("{}: two columns are called `{name}` ({first} and {second}); rename one, since columns are matched by name", file.display())]
     DuplicateColumn { file: PathBuf, name: String, first: usize, second: usize },
@@ -157,7 +157,7 @@ pub enum Error {
     MixedColumn { file: PathBuf, place: Place, column: String, text: String, role: Role },
     #[error("{}: the first line has text (`{text}`) where the rows below it have numbers (column {column}); if it holds the names of the columns, say so; otherwise correct it", file.display())]
     MixedHeader { file: PathBuf, column: usize, text: String },
-    #[error("{}: {place}, column `{column}`: `{text}` looks like a number with a comma; write decimal points, nothing between thousands, and separate cells by commas or tabs{}", file.display(), role.without())]
+    #[error("{}: {place}, column `{column}`: `{text}` looks like a number with a comma; write decimal points, nothing between thousands, and separate cells by commas, semicolons or tabs{}", file.display(), role.without())]
     DecimalComma { file: PathBuf, place: Place, column: String, text: String, role: Role },
     #[error("{}: column `{column}` is text ({place}: `{text}`) {}", file.display(), role.instead())]
     TextColumn { file: PathBuf, column: String, place: Place, text: String, role: Role },

@@ -46,7 +46,11 @@ impl FileError {
             io::ErrorKind::IsADirectory => FileError::IsDirectory { file },
             io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => {
                 let directory = file.parent().map(Path::to_owned).unwrap_or_default();
-                FileError::NoDirectory { file, directory }
+                // A system directory can refuse files, and a file can stand in a directory's place.
+                match directory.exists() {
+                    true => FileError::Write { file, source },
+                    false => FileError::NoDirectory { file, directory },
+                }
             }
             _ => FileError::Write { file, source },
         }

@@ -37,6 +37,11 @@ pub enum TableNotice {
         /// The columns.
         columns: Vec<String>,
     },
+    /// The table has no names, so its columns are taken in the model's order.
+    ByPosition {
+        /// The model's columns.
+        columns: Vec<String>,
+    },
     /// A whole number has more digits than a double can hold; the first of its column.
     Rounded {
         /// The column.
@@ -99,6 +104,15 @@ impl fmt::Display for TableNotice {
             ),
             TableNotice::ExtraColumns { columns } => {
                 write!(f, "ignored columns the model does not know: {}", columns.join(", "))
+            }
+            TableNotice::ByPosition { columns } => {
+                let more = if columns.len() > 6 { ", …" } else { "" };
+                let shown = &columns[..columns.len().min(6)];
+                write!(
+                    f,
+                    "the table has no names; its columns are taken in the model's order: {}{more}",
+                    shown.join(", ")
+                )
             }
             TableNotice::Rounded { column, place, text, value } => write!(
                 f,

@@ -171,7 +171,14 @@ impl Plan {
     fn take_model_columns(&mut self, file: &Path, model: &[String]) -> Result<()> {
         self.explicit = true;
         let matched = match_columns(file, &self.names, self.named, self.modelled.len(), model)?;
-        let Some(matched) = matched else { return Ok(()) }; // by position: those selected
+        let Some(matched) = matched else {
+            // By position: those selected. A model without names has nothing to say about them.
+            let generic = |(i, name): (usize, &String)| *name == format!("c{}", i + 1);
+            if !model.iter().enumerate().all(generic) {
+                self.notices.push(TableNotice::ByPosition { columns: model.to_vec() });
+            }
+            return Ok(());
+        };
         let mut used = vec![false; self.names.len()];
         for &index in matched.iter().chain(&self.kept).chain(&self.weights).chain(&self.groups) {
             used[index] = true;

@@ -360,7 +360,9 @@ fn a_model_finds_its_columns() {
         Error::ColumnCount { found: 3, expected: 2, .. },
         "3 columns"
     );
-    assert_eq!(csv_with("1,2\n", &options).unwrap().data, [1.0, 2.0]);
+    let unnamed = csv_with("1,2\n", &options).unwrap();
+    assert_eq!(unnamed.data, [1.0, 2.0]);
+    assert!(unnamed.notices.contains(&TableNotice::ByPosition { columns: model.clone() }));
     assert_eq!(csv("1,2\n").unwrap().align(&model).unwrap().data, [1.0, 2.0]);
 }
 

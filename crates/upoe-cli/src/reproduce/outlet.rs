@@ -9,7 +9,7 @@ use upoe_report::figure::Figure;
 use crate::args::Common;
 use crate::failure::Failure;
 use crate::interrupt;
-use crate::output::{print, print_json};
+use crate::output::{make_directory, print, print_json};
 use crate::overwriting::refuse_overwriting;
 use crate::progress::Progress;
 use crate::stdout;
@@ -42,10 +42,7 @@ impl Outlet {
             refuse_overwriting(&inputs, Some(&directory.join(result)))?;
         }
         interrupt::listen();
-        std::fs::create_dir_all(directory).map_err(|error| {
-            let directory = directory.display();
-            Failure::Message(format!("{directory}: the directory cannot be made ({error})"))
-        })?;
+        make_directory(directory)?;
         upoe_table::check_writable(directory.join("results.json"))?;
         Ok(Outlet {
             directory: directory.to_owned(),

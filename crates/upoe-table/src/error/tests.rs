@@ -107,6 +107,7 @@ fn notices() -> Vec<TableNotice> {
         ExtraColumns { columns: vec![text()] },
         Rounded { column: text(), place: place(), text: text(), value: 1.0 },
         NoFinalNewline { column: text(), place: place(), text: text() },
+        ByPosition { columns: vec![text()] },
         DroppedRows { dropped: 1, rows: 2 },
     )
 }
