@@ -7,6 +7,8 @@ SHELL := bash
 DATA := $(wildcard ../shared/data)
 export UPOE_DATA ?= $(abspath $(DATA))
 
+comma := ,
+
 -include python/python.mk
 include bench/bench.mk
 include reliability/reliability.mk

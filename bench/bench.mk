@@ -1,4 +1,4 @@
-# `make bench`: every section, or one with SECTION=ica. Included by the Makefile at the root.
+# `make bench`: every section, or some with SECTION=pass,ica. Included by the Makefile at the root.
 
 BENCH := target/bench
 BENCH_PYTHON := $(BENCH)/venv/bin/python
@@ -10,7 +10,7 @@ BENCH_SECTIONS := pass ica images density growth scoring
 # threads wait asleep, not spinning: the peers are up to three times as fast.
 bench: export OPENBLAS_THREAD_TIMEOUT = 4
 bench: bench-install
-	for section in $(or $(SECTION),$(BENCH_SECTIONS)); do $(BENCH_PYTHON) bench/$$section.py; done
+	for section in $(or $(subst $(comma), ,$(SECTION)),$(BENCH_SECTIONS)); do $(BENCH_PYTHON) bench/$$section.py; done
 	$(BENCH_PYTHON) bench/report.py
 
 # The peers at their pinned versions, and our wheel as it is now.

@@ -97,11 +97,13 @@ def random_model(rng, header, experts=None, kinds=KINDS, rest=None):
     # The readers that these are for are other programs; upoe goes by the header.
     arrays |= {f"expert{k + 1}": np.zeros((1, 5)) for k in range(j)}
     names = [f"c{k}" for k in range(columns)]
+    w = exact.matrix(directions) if j else None
+    half_ln_gram = float(exact.mp.log(exact.mp.det(w * w.T)) / 2) if j else 0.0
     return {
         **header,
         "columns": names,
         "whitening": whitening,
-        "half_ln_gram": 0.0,
+        "half_ln_gram": half_ln_gram,
         "state": state,
     }, arrays
 

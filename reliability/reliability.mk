@@ -1,4 +1,4 @@
-# `make reliability`: every section in full, or one with SECTION=dirty; `make test-reliability`:
+# `make reliability`: every section in full, or some with SECTION=dirty,faults; `make test-reliability`:
 # the quick form of each. Included by the Makefile at the root.
 
 RELIABILITY := fuzz inputs dirty faults precision discoveries endurance supply
@@ -9,7 +9,7 @@ RELIABILITY_PYTHON := $(VENV)/bin/python
 # Figures go to reliability/results, tables to docs/reliability.md; several hours.
 reliability: reliability-wheel
 	cargo build --release
-	for section in $(or $(SECTION),$(RELIABILITY)); do $(RELIABILITY_PYTHON) reliability/$$section.py; done
+	for section in $(or $(subst $(comma), ,$(SECTION)),$(RELIABILITY)); do $(RELIABILITY_PYTHON) reliability/$$section.py; done
 	$(RELIABILITY_PYTHON) reliability/report.py
 
 # The wheel of the code as it is, in the virtual environment.

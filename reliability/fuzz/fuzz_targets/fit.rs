@@ -27,8 +27,7 @@ fn settings(u: &mut Unstructured) -> Result<Settings> {
         1 => Dims::Share(number(u, 0.9, true)?),
         _ => Dims::All,
     };
-    let families =
-        [None, Some(Family::StudentT), Some(Family::Mixture), Some(Family::Tilt)];
+    let families = [None, Some(Family::StudentT), Some(Family::Mixture), Some(Family::Tilt)];
     settings.families = u.choose(&families)?.map_or_else(Families::default, Into::into);
     settings.mixture_size = u.int_in_range(0..=3)?;
     settings.fix_mu = fixed(u)?.map(|mu| vec![mu]);
@@ -76,7 +75,10 @@ fn run(u: &mut Unstructured) -> Result<()> {
     let Ok(fitted) = fitted else { return Ok(()) };
     for learned in &fitted.state.experts {
         let density = learned.expert().ln_density(0.0);
-        assert!(learned.gain.is_finite() && density.is_finite(), "{density}, {learned:?}: {rows:?}");
+        assert!(
+            learned.gain.is_finite() && density.is_finite(),
+            "{density}, {learned:?}: {rows:?}"
+        );
         assert!(learned.direction().iter().all(|w| w.is_finite()));
         if careful {
             check_normalised(learned.expert());

@@ -22,7 +22,14 @@ use upoe_table::{MissingCells, ReadOptions, Table};
 pub fn read_table(extension: &str, data: &[u8], fixed: usize, factor: usize) {
     let Some((&how, bytes)) = data.split_first() else { return };
     let chosen = |bit: u8, column: &str| (how & bit != 0).then(|| column.to_owned());
-    let options = ReadOptions::default().with(|o| { o.missing = if how & 1 == 0 { MissingCells::Drop } else { MissingCells::Error }; o.columns = chosen(2, "1").into_iter().collect(); o.keep = chosen(4, "2").into_iter().collect(); o.weights = chosen(8, "3"); o.groups = chosen(16, "2"); o.exclude = chosen(32, "1").into_iter().collect(); });
+    let options = ReadOptions::default().with(|o| {
+        o.missing = if how & 1 == 0 { MissingCells::Drop } else { MissingCells::Error };
+        o.columns = chosen(2, "1").into_iter().collect();
+        o.keep = chosen(4, "2").into_iter().collect();
+        o.weights = chosen(8, "3");
+        o.groups = chosen(16, "2");
+        o.exclude = chosen(32, "1").into_iter().collect();
+    });
     let name = format!("t.{extension}");
     let read =
         within(fixed + factor * bytes.len(), || Table::from_bytes(&name, bytes.to_vec(), &options));

@@ -6,10 +6,10 @@ use std::path::Path;
 
 use sha2::{Digest, Sha256};
 use upoe::Rows;
-use upoe::evaluate::{Likelihood, Tail};
+use upoe::evaluate::Tail;
 use upoe::expert::Marginal;
 use upoe_file::{Checkpoint, Container, ModelFile};
-use upoe_report::{Estimate, Finding, FitRecord, Input, Scores, build, html};
+use upoe_report::{Finding, FitRecord, Input, build, html};
 
 use crate::{in_time, within};
 
@@ -144,23 +144,11 @@ pub fn try_page(bytes: &[u8], cells: &[f64]) {
 
 /// As the command gives it.
 fn training(file: &ModelFile) -> FitRecord {
-    let of = |l: &Likelihood| Scores {
-        train: l.train.unwrap_or(f64::NAN),
-        holdout: l.holdout.map(|mean| Estimate {
-            mean,
-            standard_error: l.holdout_standard_error.unwrap_or(f64::NAN),
-        }),
-    };
-    let evaluation = &file.training.evaluation;
     FitRecord {
         state: file.state.clone(),
-        rows: evaluation.rows,
-        weight: evaluation.weight,
-        holdout_rows: evaluation.holdout_rows,
+        evaluation: file.training.evaluation,
         seconds: file.training.seconds,
         stop_reason: file.stop.to_string(),
-        log_likelihood: of(&evaluation.log_likelihood),
-        log_density: of(&evaluation.log_density),
         settings: Vec::new(),
         version: file.training.version.clone(),
         notices: file.notices.iter().map(ToString::to_string).collect(),
