@@ -46,11 +46,7 @@ impl FileError {
             io::ErrorKind::IsADirectory => FileError::IsDirectory { file },
             io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => {
                 let directory = file.parent().map(Path::to_owned).unwrap_or_default();
-                // A system directory can refuse files, and a file can stand in a directory's place.
-                match directory.exists() {
-                    true => FileError::Write { file, source },
-                    false => FileError::NoDirectory { file, directory },
-                }
+                FileError::NoDirectory { file, directory }
             }
             _ => FileError::Write { file, source },
         }
