@@ -140,6 +140,7 @@ def test_words_come_from_rust(X):
         assert ", ".join(f'"{word}"' for word in given) in shown
         for word in given:
             more = {"holdout": 0.2} if word == "holdout" else {}
+            more |= {"learner": "parallel"} if name == "parallel_start" else {}
             upoe.UPoE(1, **{name: word}, **more).fit(X[:50])
         with pytest.raises(ValueError, match=f"^{name} = 'other': must be one of .*{given[-1]}"):
             upoe.UPoE(**{name: "other"}).fit(X)

@@ -242,7 +242,7 @@ def defaults() -> str:
     The settings of a fit that is asked for nothing, as JSON.
     """
 
-def fit(x: NDArray[float64] | NDArray[float32], weights: NDArray[float64] | None, holdout: NDArray[float64] | NDArray[float32] | None, holdout_weights: NDArray[float64] | None, settings: str, names: SupportsGetItem[int, str] | None, progress: Any | None) -> Model:
+def fit(x: NDArray[float64] | NDArray[float32], weights: NDArray[float64] | None, holdout: NDArray[float64] | NDArray[float32] | None, holdout_weights: NDArray[float64] | None, holdout_blocks: SupportsGetItem[int, SupportsIndex] | None, settings: str, names: SupportsGetItem[int, str] | None, progress: Any | None) -> Model:
     """
     Fits a model. `settings` is JSON, `names` the columns' names, and
     `progress(expert, passes, gain)` is called a few times per second. The arrays must be private:
