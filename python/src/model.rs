@@ -6,7 +6,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use rayon::prelude::*;
 use upoe::evaluate::Tail;
-use upoe::{Fit, Model, Notice, Rows, Settings};
+use upoe::{Fit, Model, Notice, Outside, Rest, Rows, Settings};
 use upoe_file::{Container, ModelFile, Training};
 
 use crate::arrays::{self, Floats, Source};
@@ -145,19 +145,31 @@ impl PyModel {
         Ok(arrays::vector(py, scores))
     }
 
-    /// Why these rows, of which there are `of` with others, have ln p = −∞, where they lie outside
-    /// the subspace of the training rows.
-    fn outside(&self, py: Python<'_>, x: Source, of: usize) -> PyResult<Option<String>> {
-        let rows = x.block(py, 0..x.shape(py).0)?;
-        let rows = rows.rows()?;
-        let look = || self.model().whitening().outside(&rows);
-        let outside = py.detach(|| threads::run(Some(1), look))?;
-        let name = |column: usize| match self.names().and_then(|names| names.get(column)) {
+    /// Why rows have ln p = −∞, where they lie outside the subspace of the training rows.
+    fn outside(
+        slf: &Bound<'_, Self>,
+        x: Source,
+        threads: Option<usize>,
+    ) -> PyResult<Option<String>> {
+        if slf.get().model().whitening().rest() != Rest::Degenerate {
+            return Ok(None);
+        }
+        let (n, _) = x.shape(slf.py());
+        let found = Self::over(slf, x, threads, None::<Outside>, |model, rows, found| {
+            match (found.as_mut(), model.whitening().outside(rows)?) {
+                (Some(found), Some(more)) => found.merge(more),
+                (None, more) => *found = more,
+                (Some(_), None) => {}
+            }
+            Ok(())
+        })?;
+        let names = slf.get().names();
+        let name = |column: usize| match names.and_then(|names| names.get(column)) {
             Some(name) => name.clone(),
             None => column.to_string(),
         };
-        Ok(outside.map_err(|e| errors::of(e, self.names()))?.map(|mut outside| {
-            outside.of = of;
+        Ok(found.map(|mut outside| {
+            outside.of = n;
             outside.message(name)
         }))
     }

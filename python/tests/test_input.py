@@ -323,6 +323,10 @@ def test_a_constant_column_that_changes_is_named():
         scores = model.score_samples(changed)
     assert len(said) == 1 and said[0].filename == __file__
     assert np.isneginf(scores[10:20]).all() and np.isfinite(scores[20:]).all()
+    for other in (model.explain, model.tail):
+        with pytest.warns(UPoEWarning, match="^10 of 300 rows") as said:
+            other(changed)
+        assert len(said) == 1 and said[0].filename == __file__
     # without names, by the column's number
     with pytest.warns(UPoEWarning):
         model = UPoE(n_experts=1).fit(frame.to_numpy())

@@ -124,6 +124,12 @@ class Density(BaseEstimator):
         _validate.same_columns(self, rows.shape[1], names)
         return rows
 
+    def _warn_outside(self, rows: _validate.Rows) -> None:
+        """Says which rows have density 0, where the training rows do not span all columns."""
+        outside = self._model.outside(rows, self._threads)
+        if outside is not None:
+            warnings.warn(_validate.harmless(outside), UPoEWarning, stacklevel=3)
+
     @property
     def _threads(self) -> int | None:
         return _validate.threads(getattr(self, "n_jobs", None))
@@ -147,11 +153,8 @@ class Density(BaseEstimator):
         """
         rows = self._rows(X)
         scores = self._model.score(rows, sphered, self._threads)
-        impossible = np.isneginf(scores)
-        if not sphered and impossible.any():
-            outside = self._model.outside(rows[impossible], len(rows))
-            if outside is not None:
-                warnings.warn(_validate.harmless(outside), UPoEWarning, stacklevel=2)
+        if not sphered:
+            self._warn_outside(rows)
         return scores
 
     def tail(self, X: Any, n_samples: int = 10_000) -> Floats:
@@ -174,6 +177,7 @@ class Density(BaseEstimator):
         """
         rows = self._rows(X)
         drawn = _validate.whole("n_samples", n_samples, 1)
+        self._warn_outside(rows)
         return self._model.tail(rows, drawn, self._own_seed, self._threads)
 
     @property
@@ -221,6 +225,7 @@ class Density(BaseEstimator):
             `experts_by_column` and `rest_by_column`; `to_frame()` makes it a table.
         """
         rows = self._rows(X)
+        self._warn_outside(rows)
         ln_p, baseline, experts, rest, columns, full = self._model.explain(
             rows, split, self._threads
         )

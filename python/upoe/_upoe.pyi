@@ -168,10 +168,9 @@ class Model:
         """
         What a user should know: (whether it is about convergence, sentence).
         """
-    def outside(self, /, x: NDArray[float64] | NDArray[float32], of: SupportsIndex) -> str | None:
+    def outside(self, /, x: NDArray[float64] | NDArray[float32], threads: SupportsIndex | None) -> str | None:
         """
-        Why these rows, of which there are `of` with others, have ln p = −∞, where they lie outside
-        the subspace of the training rows.
+        Why rows have ln p = −∞, where they lie outside the subspace of the training rows.
         """
     @property
     def path(self, /) -> NDArray[float64]:

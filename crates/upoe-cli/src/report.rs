@@ -54,6 +54,9 @@ impl Report {
         let progress = Progress::new(self.common.quiet);
         let table = progress.read(&self.table.data, &self.table.options_for(&file.names)?)?;
         let page = page(&file, &table, self.image, &progress)?;
+        let failed = |error| from_core(error, &table);
+        let rows = upoe::Rows::new(&table.data, file.names.len()).map_err(failed)?;
+        progress.warn_outside(&file, &rows).map_err(failed)?;
         upoe_table::write_file(&self.output, page.as_bytes())?;
         if self.common.json {
             let page = self.output.display().to_string();

@@ -1,6 +1,6 @@
 //! Rows of numbers with optional weights.
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, invalid};
 use std::borrow::Cow;
 use std::ops::Range;
 
@@ -71,6 +71,13 @@ impl<'a> Rows<'a> {
     pub fn in_blocks(self, blocks: &'a [usize]) -> Result<Self> {
         if blocks.len() != self.len() {
             return Err(Error::Shape { what: "blocks", expected: self.len(), got: blocks.len() });
+        }
+        if let Some(block) = blocks.iter().find(|block| **block >= self.len()) {
+            return invalid(
+                "blocks",
+                block,
+                "blocks are numbered from 0, and are no more than the rows",
+            );
         }
         Ok(Rows { blocks: Some(blocks), ..self })
     }

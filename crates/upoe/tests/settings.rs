@@ -109,6 +109,8 @@ fn standard_errors_follow_the_truth_where_rows_come_in_groups() {
         means.push(found.mean);
         told.push(found.standard_error);
     }
+    let rows = Rows::new(&[1.0, 2.0], 1).unwrap();
+    assert!(rows.in_blocks(&[0, usize::MAX]).is_err() && rows.in_blocks(&[0]).is_err());
     let average = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
     let truth = (means.iter().map(|m| m * m).sum::<f64>() / means.len() as f64).sqrt();
     assert!((average(&told) / truth - 1.0).abs() < 0.1, "{} {truth}", average(&told));

@@ -161,6 +161,17 @@ fn a_constant_column_is_named() {
     place.write("off.csv", "a,level,b\n1,7,2\n1,8,2\n");
     let (_, rows) = place.run(&["score", "f.upoe", "off.csv"]).ok().table();
     assert!(rows[0][0].is_finite() && rows[1][0] == f64::NEG_INFINITY, "{rows:?}");
+    for args in [
+        &["score", "f.upoe", "off.csv"][..],
+        &["score", "f.upoe", "off.csv", "--tail", "100"],
+        &["explain", "f.upoe", "off.csv"],
+        &["report", "f.upoe", "off.csv", "-o", "off.html"],
+    ] {
+        let said = place.run(args).ok().err;
+        let why = "1 of 2 rows lie outside the subspace of the training rows and have ln p = -inf: \
+                   column `level` was constant (7) in training";
+        assert!(said.contains(why), "{args:?}: {said}");
+    }
 }
 
 #[test]

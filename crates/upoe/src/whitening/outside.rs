@@ -44,6 +44,18 @@ impl Whitening {
 }
 
 impl Outside {
+    /// Adds what other rows showed.
+    pub fn merge(&mut self, other: Outside) {
+        self.rows += other.rows;
+        self.of += other.of;
+        self.columns.extend(other.columns);
+        self.columns.sort_unstable();
+        self.columns.dedup();
+        self.constant.extend(other.constant);
+        self.constant.sort_by_key(|(column, _)| *column);
+        self.constant.dedup_by_key(|(column, _)| *column);
+    }
+
     /// What a user should know, given what the columns are called.
     pub fn message(&self, name: impl Fn(usize) -> String) -> String {
         format!(
