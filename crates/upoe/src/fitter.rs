@@ -1,5 +1,6 @@
 //! From rows to a fitted model.
 
+use crate::effective::Effective;
 use crate::engine::{Candidate, Engine, Memory};
 use crate::error::{Error, Result, invalid};
 use crate::expert::Learnable;
@@ -63,12 +64,14 @@ pub struct Fitter<'a> {
     holdout: Option<Rows<'a>>,
     state: State,
     observer: Box<Observer<'a>>,
+    effective: Option<Effective>,
 }
 
 impl<'a> Fitter<'a> {
     /// A fit with these settings.
     pub fn new(settings: Settings) -> Self {
-        Fitter { settings, holdout: None, state: State::default(), observer: Box::new(|_| true) }
+        let observer = Box::new(|_: &Event| true);
+        Fitter { settings, holdout: None, state: State::default(), observer, effective: None }
     }
 
     /// Rows that are not learned from: the path reports their likelihood, and a stop rule can use
@@ -113,6 +116,7 @@ impl<'a> Fitter<'a> {
 
     /// Leaves out rows whose weight does not count.
     fn fit_counted(self, rows: &Rows) -> Result<Fit> {
+        rows.check()?;
         let weights = rows.weights().unwrap_or_default();
         let heaviest = weights.iter().copied().fold(0.0, f64::max);
         let counts = |i: &usize| weights[*i] > LIGHT * heaviest;
@@ -120,28 +124,41 @@ impl<'a> Fitter<'a> {
         if chosen.is_empty() || chosen.len() == rows.len() {
             return self.fit_canonical(rows);
         }
-        rows.check()?;
         let (values, weights) = rows.pick(&chosen);
-        self.fit_canonical(&view(&values, rows.columns(), weights.as_deref())?)
+        let mut counted = view(&values, rows.columns(), weights.as_deref())?;
+        let blocks: Option<Vec<usize>> =
+            rows.blocks().map(|blocks| chosen.iter().map(|&i| blocks[i]).collect());
+        if let Some(blocks) = &blocks {
+            counted = counted.in_blocks(blocks)?;
+        }
+        self.fit_canonical(&counted)
     }
 
     /// Brings few rows into their canonical form, so that neither their order in the file nor how
-    /// often they are repeated matters.
+    /// often they are repeated matters, and scales the weights to what the rows are worth.
     fn fit_canonical(self, rows: &Rows) -> Result<Fit> {
-        if rows.len() > CANONICAL {
-            return self.fit_sphered(rows);
+        if rows.is_empty() {
+            return self.fit_sphered(rows, None);
         }
-        rows.check()?;
-        let (values, weights) = rows.canonical();
-        if values.len() < 2 * rows.columns() {
-            // Too few rows, or all equal: errors must count the original rows.
-            return self.fit_sphered(rows);
+        let effective = Effective::of(rows, self.settings.counts, self.settings.ordered)?;
+        if rows.len() <= CANONICAL {
+            let (values, weights) = rows.canonical();
+            // Where rows are too few, or all equal, errors must count the original rows.
+            if values.len() >= 2 * rows.columns() {
+                let canonical = view(&values, rows.columns(), weights.as_deref())?;
+                let weights = effective.scaled(&canonical);
+                let scaled = view(&values, rows.columns(), weights.as_deref())?;
+                return self.fit_sphered(&scaled, Some(effective));
+            }
         }
-        self.fit_sphered(&view(&values, rows.columns(), weights.as_deref())?)
+        let weights = effective.scaled(rows);
+        let scaled = weights.as_ref().map_or(Ok(*rows), |weights| rows.weighted(weights))?;
+        self.fit_sphered(&scaled, Some(effective))
     }
 
     /// Spheres the rows into engines in memory.
-    fn fit_sphered(self, rows: &Rows) -> Result<Fit> {
+    fn fit_sphered(mut self, rows: &Rows, effective: Option<Effective>) -> Result<Fit> {
+        self.effective = effective;
         let whitening = Whitening::fit(rows, self.settings.dims)?;
         if whitening.columns() > 256 {
             upoe_kernels::release_memory();
@@ -178,7 +195,7 @@ impl<'a> Fitter<'a> {
         train: &dyn Engine,
         holdout: Option<&dyn Engine>,
     ) -> Result<Fit> {
-        let Fitter { settings, mut state, observer, .. } = self;
+        let Fitter { settings, mut state, observer, effective, .. } = self;
         for engine in [Some(train), holdout].into_iter().flatten() {
             let (what, expected) = ("dimensions of an engine's rows", whitening.dims());
             if engine.dims() != expected {
@@ -192,7 +209,7 @@ impl<'a> Fitter<'a> {
         let stop = learn(&mut session, &mut state)?;
         state.reserve.clear();
         canonical(&mut state, &whitening);
-        let notices = notices(&whitening, &state, train, &settings);
+        let notices = notices(&whitening, &state, train, &settings, effective);
         let (directions, experts) =
             state.candidates().into_iter().map(|c| (c.direction, c.expert)).unzip();
         Ok(Fit { model: Model::new(whitening, directions, experts)?, state, stop, notices })

@@ -58,6 +58,7 @@
 //! `docs/paper-map.md` lists which function implements which equation of the paper.
 
 mod density;
+mod effective;
 pub mod engine;
 mod error;
 pub mod evaluate;
@@ -73,6 +74,7 @@ mod rows;
 mod whitening;
 
 pub use density::Density;
+pub use effective::Cause;
 pub use error::{Error, Result};
 pub use fitter::{Fitter, fit};
 pub use holdout::{HOLDOUT_SHARE, held_out};

@@ -1,5 +1,6 @@
 //! The laws the crate keeps, the values it must reach, the inputs it must survive.
 
+mod dependence;
 mod common;
 mod engines;
 mod errata;

@@ -4,6 +4,7 @@ use super::choices::Stop;
 use super::null;
 use super::outcome::State;
 use super::settings::Settings;
+use crate::effective::{Cause, Effective};
 use crate::engine::Engine;
 use crate::expert::Learnable;
 use crate::whitening::{Rest, Whitening};
@@ -35,6 +36,20 @@ pub enum Notice {
     Iterations {
         /// Which expert, from 0.
         expert: usize,
+    },
+    /// P-values count fewer rows than there are.
+    Effective {
+        /// How many rows there are.
+        rows: usize,
+        /// How many of them count.
+        effective: f64,
+        /// What lowers it most.
+        cause: Cause,
+    },
+    /// Rows resemble those before them, and the order was not said to matter.
+    Neighbours {
+        /// The largest correlation of a column with itself one row before.
+        correlation: f64,
     },
     /// The null rule was applied outside its simulated table.
     Extrapolated {
@@ -70,6 +85,26 @@ impl fmt::Display for Notice {
                     expert.saturating_add(1)
                 )
             }
+            Notice::Effective { rows, effective, cause } => {
+                let why = match cause {
+                    Cause::Weights => {
+                        "weights are unequal; if they are numbers of independent rows, say that they are counts"
+                    }
+                    Cause::Repeats => {
+                        "rows are repeated, and count once; if they are independent, give each once with a count"
+                    }
+                    Cause::Blocks => "rows of a block resemble each other",
+                    Cause::Order => "rows resemble those before them",
+                };
+                write!(
+                    f,
+                    "p-values count {effective:.0} independent rows instead of {rows}, because {why}"
+                )
+            }
+            Notice::Neighbours { correlation } => write!(
+                f,
+                "rows resemble those before them (correlation {correlation:.2}): if they follow one another in time, p-values are too small; say that they are ordered; if the table is only sorted, ignore this"
+            ),
             Notice::Extrapolated { rows_per_dimension, dimensions }
                 if *rows_per_dimension < null::FEWEST =>
             {
@@ -86,14 +121,25 @@ impl fmt::Display for Notice {
     }
 }
 
+/// Sorted tables have neighbours that are alike, too, so that weaker correlations are not spoken of.
+const SORTED: f64 = 0.5;
+
 /// The notices of a fit that ended in this state.
 pub(crate) fn notices(
     whitening: &Whitening,
     state: &State,
     train: &dyn Engine,
     settings: &Settings,
+    effective: Option<Effective>,
 ) -> Vec<Notice> {
     let mut notices = Vec::new();
+    if let Some(Effective { of, rows, cause, neighbours }) = effective {
+        notices.extend(cause.map(|cause| Notice::Effective { rows: of, effective: rows, cause }));
+        // More than chance: the correlation of independent rows has a deviation of 1/√N.
+        if neighbours > SORTED.max(5.0 / (of as f64).sqrt()) {
+            notices.push(Notice::Neighbours { correlation: neighbours });
+        }
+    }
     if whitening.rest() == Rest::Degenerate {
         let constant =
             (0..whitening.columns()).filter(|&i| whitening.deviations()[i] == 0.0).collect();

@@ -28,6 +28,11 @@ pub struct Settings {
     pub families: Families,
     /// Components of a mixture.
     pub mixture_size: usize,
+    /// Whether a weight is a number of independent rows. Otherwise weights say how much a row
+    /// matters, and p-values count an effective number of rows.
+    pub counts: bool,
+    /// Whether rows follow one another in time. Then p-values count an effective number of rows.
+    pub ordered: bool,
     /// Fixed locations μ: one for a Student-t, one per component for a mixture.
     pub fix_mu: Option<Vec<f64>>,
     /// Fixed β of Student-t experts and mixtures.
@@ -59,6 +64,8 @@ impl Default for Settings {
             dims: Dims::All,
             families: Families::default(),
             mixture_size: 2,
+            counts: false,
+            ordered: false,
             fix_mu: None,
             fix_beta: None,
             learner: Learner::Pursuit,
@@ -160,6 +167,8 @@ struct Stored {
     dims: Dims,
     family: Families,
     mixture_size: usize,
+    counts: bool,
+    ordered: bool,
     fix_mu: Option<Vec<f64>>,
     fix_beta: Option<f64>,
     learner: String,
@@ -191,6 +200,8 @@ impl From<Settings> for Stored {
             dims: s.dims,
             family: s.families,
             mixture_size: s.mixture_size,
+            counts: s.counts,
+            ordered: s.ordered,
             fix_mu: s.fix_mu,
             fix_beta: s.fix_beta,
             learner: s.learner.name().to_owned(),
@@ -216,6 +227,8 @@ impl TryFrom<Stored> for Settings {
             dims: s.dims,
             families: s.family,
             mixture_size: s.mixture_size,
+            counts: s.counts,
+            ordered: s.ordered,
             fix_mu: s.fix_mu,
             fix_beta: s.fix_beta,
             learner: Learner::named(&s.learner, s.parallel_start)?,
