@@ -13,5 +13,6 @@ mod settings;
 mod sphering;
 mod stopping;
 mod tails;
+mod tilt;
 mod values;
 mod weights;

@@ -47,7 +47,7 @@ pub struct Frame {
     pub maps: Vec<Map>,
     /// The weights of the quadrature nodes in each cell between knots, dz/dy included.
     pub weights: Vec<[f64; NODES]>,
-    /// ∫ f″² dy as a quadratic form of the coefficients.
+    /// ∫ f″² dy, weighted, as a quadratic form of the coefficients.
     pub rough: Band,
     /// A coefficient is this times its coordinate. The outer ones travel farthest in learning.
     pub scales: Vec<f64>,
@@ -85,8 +85,7 @@ fn with_tails() -> Frame {
         let (z, beyond) = (frame.coordinate.z(y), y.abs() - 13.0 * frame.spacing);
         if beyond < 1e-9 { 0.5 * z * z } else { 0.5 * last * last + slope * beyond }
     };
-    let values: Vec<f64> =
-        (0..frame.knots).map(|i| -energy(frame.knot(i)) - HALF_LN_TAU).collect();
+    let values: Vec<f64> = (0..frame.knots).map(|i| -energy(frame.knot(i)) - HALF_LN_TAU).collect();
     frame.base = frame.cells(&through(&values));
     frame
 }
@@ -119,6 +118,15 @@ impl Coordinate {
         }
     }
 
+    /// The weight of f″² at y in the penalty. Few rows lie far out, and the slope that they give is
+    /// continued beyond the last of them: f must not follow each of them there.
+    fn stiffness(self, y: f64) -> f64 {
+        match self {
+            Coordinate::Identity => 1.0,
+            Coordinate::Asinh(_) => 1.0 + 9.0 * (0.5 * y.abs() - 1.0).clamp(0.0, 1.0),
+        }
+    }
+
     /// dz/dy at y.
     pub fn stretch(self, y: f64) -> f64 {
         match self {
@@ -144,10 +152,11 @@ impl Frame {
             let left = frame.left(cell);
             let weight = |(x, w): (f64, f64)| w * spacing * coordinate.stretch(left + spacing * x);
             frame.weights.push(legendre().map(weight));
-            // ∫ (2c + 6dv)² dv / h³.
+            // The weight times ∫ (2c + 6dv)² dv / h³.
+            let weight = coordinate.stiffness(left + 0.5 * spacing) / spacing.powi(3);
             let mut form = [[0.0; 4]; 4];
             (form[2][2], form[2][3], form[3][2], form[3][3]) = (4.0, 6.0, 6.0, 12.0);
-            let form = form.map(|row| row.map(|x| x / spacing.powi(3)));
+            let form = form.map(|row| row.map(|x| weight * x));
             frame.rough.add(&frame.maps[cell], &form);
         }
         frame.scales = (0..knots).map(|i| 1.0 + frame.knot(i).abs()).collect();
@@ -227,14 +236,10 @@ fn map(cell: usize, knots: usize) -> Map {
         return Map { first: last, rows };
     }
     match cell - 1 {
-        0 => Map {
-            first: 0,
-            rows: B_SPLINES.map(|[p, q, r, s]| [2.0 * p + q, r - p, s, 0.0]),
-        },
-        i if i == knots - 2 => Map {
-            first: last,
-            rows: B_SPLINES.map(|[p, q, r, s]| [0.0, p, q - s, r + 2.0 * s]),
-        },
+        0 => Map { first: 0, rows: B_SPLINES.map(|[p, q, r, s]| [2.0 * p + q, r - p, s, 0.0]) },
+        i if i == knots - 2 => {
+            Map { first: last, rows: B_SPLINES.map(|[p, q, r, s]| [0.0, p, q - s, r + 2.0 * s]) }
+        }
         i => Map { first: i - 1, rows: B_SPLINES },
     }
 }

@@ -21,7 +21,7 @@ const KAPPA: f64 = 3.0;
 const STEPS: usize = 40;
 
 impl Tilt {
-    /// ∫ f″² dy.
+    /// ∫ f″² dy, weighted.
     fn roughness(&self) -> f64 {
         let product = self.frame().rough.times(&self.coefficients);
         self.coefficients.iter().zip(product).map(|(c, p)| c * p).sum()
