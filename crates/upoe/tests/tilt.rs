@@ -130,7 +130,7 @@ fn a_flat_tilt_is_the_gaussian_where_rows_lie() {
     let exact = StudentT::standard_normal();
     for k in -50_i32..=50 {
         let z = 0.1 * f64::from(k);
-        let most = if k.abs() <= 30 { 1e-4 } else { 0.01 };
+        let most = if k.abs() <= 30 { 1e-4 } else { 0.02 };
         assert!((flat.ln_density(z) - exact.ln_density(z)).abs() < most, "{z}");
         assert!((flat.cdf(z) - exact.cdf(z)).abs() < 1e-5, "{z}");
     }

@@ -116,7 +116,7 @@ const STEEPEST: f64 = 24.0;
 
 impl Tilt {
     /// The Gaussian, to be learned from rows of total weight `weight`. ln T differs from the exact
-    /// one by less than 1e-4 up to three standard deviations and 0.01 up to five; beyond them its
+    /// one by less than 1e-4 up to three standard deviations and 0.02 up to five; beyond them its
     /// tails are heavier.
     pub fn gaussian(weight: f64) -> Self {
         static FLAT: OnceLock<Tilt> = OnceLock::new();
