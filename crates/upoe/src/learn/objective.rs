@@ -83,7 +83,12 @@ impl<'a> Objective<'a> {
             .zip(templates)
             .map(|(slot, template)| {
                 let norm = slot.norm.map_or(1.0, |i| point[i].exp());
-                let direction = point[slot.direction].iter().map(|w| norm * w).collect();
+                let mut direction: Vec<f64> =
+                    point[slot.direction].iter().map(|w| norm * w).collect();
+                // Over many steps rounding lets in a part along the frozen directions.
+                if self.geometry == Geometry::Orthonormal {
+                    remove(&self.span, &mut direction);
+                }
                 Candidate::new(direction, template.at(&point[slot.expert]))
             })
             .collect()
