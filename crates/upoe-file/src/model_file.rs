@@ -220,7 +220,8 @@ pub(crate) fn state_from_json(json: &Value, directions: &[Vec<f64>]) -> Option<S
 
 /// An expert for readers that know nothing of its family's code: for each Student-t component
 /// weight, location, scale, degrees of freedom and ln of its density at the location; for a
-/// tilt each knot with f − ln Z and its slope there.
+/// tilt each knot with ln T and its slope there, in y = 2.5 asinh(z / 2.5). Tilts of version 0.1,
+/// which have Gaussian tails, are written as then: each knot with f − ln Z and its slope.
 fn parameters(expert: &Expert) -> (Vec<usize>, Vec<f64>) {
     let component = |weight: f64, t: &upoe::expert::StudentT| {
         [weight, t.mu(), t.scale(), t.degrees_of_freedom(), t.ln_density(t.mu())]
@@ -233,6 +234,9 @@ fn parameters(expert: &Expert) -> (Vec<usize>, Vec<f64>) {
             (vec![values.len() / 5, 5], values)
         }
         Expert::Tilt(tilt) => {
+            if let Some(knots) = tilt.hermite() {
+                return (vec![knots.len(), 3], knots.concat());
+            }
             let knots = tilt.parameters().into_iter().find(|p| p.name == "knots");
             let knots = knots.map(|p| p.values).unwrap_or_default();
             let at = |z: &f64| [*z, tilt.tilt(*z), z - tilt.energy_slope(*z)];

@@ -46,3 +46,21 @@ fn a_file_that_was_read_is_written_in_the_present_format_and_means_the_same() {
         assert_eq!(new.model.score(&rows).unwrap(), old.model.score(&rows).unwrap());
     }
 }
+
+#[test]
+fn tilts_keep_their_gaussian_tails() {
+    // Rows and the scores that version 0.1 gave them.
+    let scored = [
+        ([0.0, 0.0, 0.0], -2.8352763898583415),
+        ([1.0, -2.0, 0.5], -92.97013902985522),
+        ([-3.0, 1.0, 2.0], -84.77591157381639),
+        ([8.0, 9.0, -12.0], -1923.1376884910098),
+        ([0.3, 0.2, -0.1], -3.6269045716865564),
+        ([100.0, -50.0, 20.0], -23742.526560609775),
+    ];
+    let model = read("tilt").model;
+    for (row, score) in scored {
+        let now = model.ln_p(&row).unwrap();
+        assert!((now - score).abs() < 1e-11 * score.abs().max(1.0), "{row:?}: {now}, then {score}");
+    }
+}

@@ -7,8 +7,7 @@ use upoe::{Dims, Model, Rows, Whitening};
 fn experts() -> Vec<Expert> {
     let t = |mu, scale, nu| StudentT::with_scale(mu, scale, nu).unwrap();
     let tilt: Expert = Tilt::gaussian(100.0).into();
-    let tilted: Vec<f64> =
-        normals(20, 1).iter().enumerate().map(|(k, c)| 0.5 * c / (1.0 + k as f64)).collect();
+    let tilted: Vec<f64> = normals(41, 1).iter().map(|c| 0.2 * c).collect();
     vec![
         t(0.2, 0.7, 6.0).into(),
         Mixture::new(vec![0.4, 0.6], vec![t(-1.0, 0.4, 39.0), t(0.8, 0.5, 39.0)]).unwrap().into(),

@@ -14,5 +14,6 @@ mod settings;
 mod sphering;
 mod stopping;
 mod tails;
+mod tilt;
 mod values;
 mod weights;

@@ -55,11 +55,10 @@ fn parameters(expert: &Expert) -> Vec<ShownParameter> {
             })
             .collect(),
         Expert::Tilt(_) => {
-            let shape = expert.shape();
-            vec![
-                plain("excess kurtosis", None, shape.kurtosis),
-                plain("effective parameters", None, expert.free_parameters()),
-            ]
+            // Heavy tails have no fourth moment.
+            let kurtosis = Some(expert.shape().kurtosis).filter(|k| k.is_finite());
+            let shown = kurtosis.map(|k| plain("excess kurtosis", None, k)).into_iter();
+            shown.chain([plain("effective parameters", None, expert.free_parameters())]).collect()
         }
     }
 }

@@ -1,6 +1,6 @@
 //! What a one-dimensional density can do, and what learning asks of it.
 
-use super::normal;
+use super::{Curvature, normal};
 use rand::{Rng, RngExt};
 use serde::Serialize;
 use upoe_kernels::Term;
@@ -103,8 +103,8 @@ pub trait Learnable: Marginal + Term + Clone + sealed::Sealed {
     /// The gradient of loss + penalty in the coordinates: (7), (20), with the errata.
     fn gradient(&self, sums: &[f64], weight: f64) -> Vec<f64>;
 
-    /// A positive diagonal that approximates the curvature of loss + penalty.
-    fn curvature(&self, sums: &[f64], weight: f64) -> Vec<f64>;
+    /// The curvature of loss + penalty, roughly.
+    fn curvature(&self, sums: &[f64], weight: f64) -> Curvature;
 
     /// ⟨E′(z)²⟩, an estimate of the curvature of the loss along the direction.
     fn mean_square_slope(&self, sums: &[f64], weight: f64) -> f64;

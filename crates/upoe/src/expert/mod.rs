@@ -4,12 +4,14 @@
 //! family is one new file in `family/` and one line in the list below.
 
 mod bounds;
+mod curvature;
 mod family;
 mod lanes;
 mod marginal;
 mod normal;
 mod quadrature;
 
+pub use curvature::Curvature;
 pub use family::{Mixture, PaperGradient, StudentT, Tilt};
 pub use marginal::{Learnable, Marginal, Parameter, Shape};
 
@@ -69,7 +71,7 @@ families! {
     StudentT = "student-t",
     /// A mixture of Student-t components (31): groups.
     Mixture = "mixture",
-    /// A Gaussian tilted by a smooth function: light tails, skewness, several modes.
+    /// A smooth density whose tails follow the data: skewness, several modes, light or heavy tails.
     Tilt = "tilt",
 }
 
@@ -166,7 +168,7 @@ impl Learnable for Expert {
     fn gradient(&self, sums: &[f64], weight: f64) -> Vec<f64> {
         each!(self, e => e.gradient(sums, weight))
     }
-    fn curvature(&self, sums: &[f64], weight: f64) -> Vec<f64> {
+    fn curvature(&self, sums: &[f64], weight: f64) -> Curvature {
         each!(self, e => e.curvature(sums, weight))
     }
     fn mean_square_slope(&self, sums: &[f64], weight: f64) -> f64 {

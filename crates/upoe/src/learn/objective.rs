@@ -83,7 +83,12 @@ impl<'a> Objective<'a> {
             .zip(templates)
             .map(|(slot, template)| {
                 let norm = slot.norm.map_or(1.0, |i| point[i].exp());
-                let direction = point[slot.direction].iter().map(|w| norm * w).collect();
+                let mut direction: Vec<f64> =
+                    point[slot.direction].iter().map(|w| norm * w).collect();
+                // Over many steps rounding lets in a part along the frozen directions.
+                if self.geometry == Geometry::Orthonormal {
+                    remove(&self.span, &mut direction);
+                }
                 Candidate::new(direction, template.at(&point[slot.expert]))
             })
             .collect()
@@ -142,24 +147,30 @@ impl<'a> Objective<'a> {
         let weight = self.engine.weight();
         let slots = self.slots(templates);
         let mut diagonal = vec![2.0; found.gradient.len()];
-        let mut heights = Vec::with_capacity(set.len());
+        let (mut heights, mut experts) = (Vec::with_capacity(set.len()), Vec::new());
         for ((slot, c), sums) in slots.iter().zip(set).zip(&found.sums) {
             // ⟨E″⟩ on the unit direction, with ⟨E′²⟩ for it: they agree where the expert fits.
             let square = dot(&c.direction, &c.direction);
             let height = c.expert.mean_square_slope(&sums.statistics, weight) * square;
             diagonal[slot.direction.clone()].fill((height - 1.0).max(0.1));
-            diagonal[slot.expert.clone()]
-                .copy_from_slice(&c.expert.curvature(&sums.statistics, weight));
+            experts.push((slot.expert.clone(), c.expert.curvature(&sums.statistics, weight)));
             heights.push(height);
         }
+        let each = move |v: &[f64]| {
+            let mut out: Vec<f64> = v.iter().zip(&diagonal).map(|(v, c)| v / c).collect();
+            for (range, curvature) in &experts {
+                out[range.clone()].copy_from_slice(&curvature.solve(&v[range.clone()]));
+            }
+            out
+        };
         if set.len() == 1 {
-            return Box::new(move |v| v.iter().zip(&diagonal).map(|(v, c)| v / c).collect());
+            return Box::new(each);
         }
         let directions: Vec<Vec<f64>> = set.iter().map(|c| unit(&c.direction)).collect();
         let joint = JointCurvature { span: orthonormal(&directions), directions, heights };
         let ranges: Vec<Range<usize>> = slots.into_iter().map(|s| s.direction).collect();
         Box::new(move |v| {
-            let mut out: Vec<f64> = v.iter().zip(&diagonal).map(|(v, c)| v / c).collect();
+            let mut out = each(v);
             let rows: Vec<&[f64]> = ranges.iter().map(|r| &v[r.clone()]).collect();
             for (range, row) in ranges.iter().zip(joint.solve(&rows)) {
                 out[range.clone()].copy_from_slice(&row);
@@ -271,7 +282,7 @@ mod tests {
             t(0.1, false).into(),
             pair(false).into(),
             pair(true).into(),
-            tilt.at(&[0.2, -0.3, 0.1]),
+            tilt.at(&std::array::from_fn::<f64, 41, _>(|k| 0.2 * (k as f64).sin())),
         ];
         let whitening = crate::Whitening::fit(
             &crate::Rows::new(&rows(200), 4).expect("rows"),

@@ -61,29 +61,34 @@ impl Model {
             let outside = whitening.residual(row, &x);
             pull.iter_mut().zip(outside).for_each(|(p, r)| *p += r / variance);
         }
+        let sizes = |(d, s): (&f64, &f64)| if *s > 0.0 { d / s } else { *d };
+        let sizes = delta.iter().zip(whitening.deviations()).map(sizes);
         let mut rest_by_column = finite_or_far(
             pull.iter().zip(&delta).map(|(p, d)| -0.5 * p * d).collect(),
-            delta
-                .iter()
-                .zip(whitening.deviations())
-                .map(|(d, s)| if *s > 0.0 { d / s } else { *d }),
+            sizes.clone(),
         );
         // A row off the subspace of a degenerate model: the columns that leave it say so.
         whitening.off(row, &x).for_each(|i| rest_by_column[i] = f64::NEG_INFINITY);
+        let ln_p = self.ln_p_sphered(&x) + whitening.ln_jacobian(row, &x);
+        // The square of x or of the residual can overflow although no product above does.
+        let parts = || experts_by_column.iter().flatten().chain(&rest_by_column);
+        if ln_p == f64::NEG_INFINITY && parts().all(|part| part.is_finite()) {
+            rest_by_column = far(sizes);
+        }
         let experts = experts_by_column.iter().map(|c| c.iter().sum()).collect();
         let rest = rest_by_column.iter().sum();
-        let ln_p = self.ln_p_sphered(&x) + whitening.ln_jacobian(row, &x);
         Ok(Explanation { ln_p, baseline, experts, rest, experts_by_column, rest_by_column })
     }
 }
 
-/// The parts, if all are finite. Otherwise −∞ for the columns of the largest size, and for all whose
-/// squares overflow.
+/// The parts, if all are finite; otherwise [`far`].
 fn finite_or_far(parts: Vec<f64>, sizes: impl Iterator<Item = f64>) -> Vec<f64> {
-    if parts.iter().all(|part| part.is_finite()) {
-        return parts;
-    }
+    if parts.iter().all(|part| part.is_finite()) { parts } else { far(sizes) }
+}
+
+/// −∞ for the columns of the largest size, and for all whose squares overflow; 0 for the others.
+fn far(sizes: impl Iterator<Item = f64>) -> Vec<f64> {
     let sizes: Vec<f64> = sizes.map(|s| if s.is_nan() { 0.0 } else { s.abs() }).collect();
-    let far = sizes.iter().copied().fold(0.0, f64::max).min(1e150);
-    sizes.iter().map(|s| if *s >= far { f64::NEG_INFINITY } else { 0.0 }).collect()
+    let least = sizes.iter().copied().fold(0.0, f64::max).min(1e150);
+    sizes.iter().map(|s| if *s >= least { f64::NEG_INFINITY } else { 0.0 }).collect()
 }

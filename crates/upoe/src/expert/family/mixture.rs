@@ -2,7 +2,7 @@
 
 use super::student_t::{STATISTICS, StudentT};
 use crate::error::{Result, invalid};
-use crate::expert::{Learnable, Marginal, Parameter, Shape, lanes, quadrature};
+use crate::expert::{Curvature, Learnable, Marginal, Parameter, Shape, lanes, quadrature};
 use rand::{Rng, RngExt};
 use serde::{Deserialize, Serialize};
 use upoe_kernels::{Term, dispatch, exp, ln, ln_1p};
@@ -323,14 +323,14 @@ impl Learnable for Mixture {
         out
     }
 
-    fn curvature(&self, sums: &[f64], weight: f64) -> Vec<f64> {
+    fn curvature(&self, sums: &[f64], weight: f64) -> Curvature {
         // Of the complete data, where each component's share is known: never too small.
         let mut out: Vec<f64> =
             self.weights[1..].iter().map(|w| (w * (1.0 - w)).max(1e-3)).collect();
         for (c, s) in self.components.iter().zip(Self::statistics(sums)) {
             c.push_curvature(s[0] / weight, &mut out);
         }
-        out
+        Curvature::diagonal(out)
     }
 
     fn mean_square_slope(&self, sums: &[f64], weight: f64) -> f64 {

@@ -1,10 +1,9 @@
 //! The families of experts.
 
 mod mixture;
-mod spline;
 mod student_t;
 mod tilt;
 
 pub use mixture::Mixture;
 pub use student_t::{PaperGradient, StudentT};
-pub use tilt::{Sampler as TiltSampler, Tilt};
+pub use tilt::{Factor, Sampler as TiltSampler, Tilt};

@@ -1,7 +1,7 @@
 //! Learning a Student-t: its sums over projections, their gradient, its M-step.
 
 use super::{StudentT, ln_norm_slope};
-use crate::expert::{Learnable, bounds};
+use crate::expert::{Curvature, Learnable, bounds};
 use special::Gamma as _;
 use upoe_kernels::{Term, ln_1p, map_sums, map_sums_ln};
 
@@ -166,10 +166,10 @@ impl Learnable for StudentT {
         out
     }
 
-    fn curvature(&self, _: &[f64], _: f64) -> Vec<f64> {
+    fn curvature(&self, _: &[f64], _: f64) -> Curvature {
         let mut out = Vec::new();
         self.push_curvature(1.0, &mut out);
-        out
+        Curvature::diagonal(out)
     }
 
     fn mean_square_slope(&self, sums: &[f64], weight: f64) -> f64 {
