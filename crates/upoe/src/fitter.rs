@@ -205,7 +205,9 @@ impl<'a> Fitter<'a> {
         check_state(&state, whitening.dims())?;
         let sample = sample(train, settings.seed)?;
         let sample = sample.as_deref();
-        let mut session = Session { train, sample, holdout, settings: &settings, observer };
+        let columns = whitening.column_directions();
+        let mut session =
+            Session { train, sample, columns: &columns, holdout, settings: &settings, observer };
         let stop = learn(&mut session, &mut state)?;
         state.reserve.clear();
         canonical(&mut state, &whitening);

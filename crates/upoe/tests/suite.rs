@@ -1,7 +1,7 @@
 //! The laws the crate keeps, the values it must reach, the inputs it must survive.
 
-mod dependence;
 mod common;
+mod dependence;
 mod engines;
 mod errata;
 mod examples;

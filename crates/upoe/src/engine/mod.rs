@@ -138,7 +138,7 @@ pub trait Engine: Send + Sync {
 
 /// The numbers of `n` rows drawn without replacement, in rising order; `None` if there are no more
 /// than `n` rows.
-fn draw(rows: usize, seed: u64, n: usize) -> Option<Vec<usize>> {
+pub(crate) fn draw(rows: usize, seed: u64, n: usize) -> Option<Vec<usize>> {
     if n >= rows {
         return None;
     }

@@ -1,6 +1,7 @@
 //! Learning: settings, the three learners, when to stop. Learners see sums, never rows.
 
 mod choices;
+mod columns;
 mod descent;
 mod joint_curvature;
 mod lockstep;
@@ -11,10 +12,12 @@ mod outcome;
 mod paper_recipe;
 mod parallel;
 mod path;
+mod profile;
 mod search;
 mod sequence;
 mod session;
 mod settings;
+mod starts;
 mod stop;
 mod templates;
 

@@ -18,13 +18,13 @@ const BATCH: usize = 100;
 /// Most steps between two evaluations over all rows.
 const EPOCH: usize = 1000;
 
-/// One new expert.
+/// One new expert, and the best of each other family.
 pub fn next(
     session: &mut Session,
     state: &State,
     frozen: &[Vec<f64>],
     geometry: Geometry,
-) -> Step<Learned> {
+) -> Step<(Learned, Vec<Learned>)> {
     let (engine, settings) = (session.train, session.settings);
     let (d, j) = (engine.dims(), frozen.len());
     let full = Objective::new(engine, frozen, geometry);

@@ -3,16 +3,14 @@
 use super::lockstep::Start;
 use super::objective::{Geometry, Objective};
 use super::outcome::{Learned, State};
+use super::profile::Profile;
 use super::session::{Halt, Session, Step};
 use super::settings::Settings;
-use crate::engine::{Candidate, Engine, differences};
+use super::starts;
+use crate::engine::{Candidate, Engine, Memory, Picked, draw};
 use crate::error::{Error, Result};
-use crate::evaluate::bic_price;
-use crate::expert::{Expert, Learnable};
+use crate::expert::{Expert, Family, Learnable};
 use crate::linalg::dot;
-use crate::random::{self, Use};
-use rand::RngExt;
-use rand_distr::StandardNormal;
 
 /// Starts per family that are walked to the end.
 const FINALISTS: usize = 4;
@@ -20,110 +18,291 @@ const FINALISTS: usize = 4;
 const STRIDE: usize = 4;
 /// Starts that a search over many rows leaves for the searches after it.
 const RESERVE: usize = 16;
+/// Directions that look best at once and enter the race of their family.
+const PROMISING: usize = 32;
+/// Columns and striking directions that later searches start from as well.
+const POOL: usize = 64;
+/// Directions with at least this cosine are the same.
+const SAME: f64 = 0.9995;
+/// A family whose fit to the best direction is this much worse than another's, net of the price of its
+/// parameters, cannot become the best by turning it further.
+const HOPELESS: f64 = 0.02;
 
 /// The best directions orthogonal to the frozen ones: of each family tried the best few, best
 /// first.
 ///
 /// Few rows are searched again for every direction. Of many rows a sample screens the starts, and
 /// those that come second are kept in `reserve`: the next directions start from them, and new starts
-/// are drawn only when the reserve runs out.
+/// are drawn only when the reserve runs out. All rows decide between the finalists.
 pub fn search(
     session: &mut Session,
     state: &State,
     frozen: &[Vec<f64>],
     reserve: &mut Vec<Learned>,
 ) -> Step<Vec<Vec<Learned>>> {
-    let (engine, sample, settings) = (session.train, session.sample, session.settings);
+    let (train, sample) = (session.train, session.sample);
+    let (settings, columns) = (session.settings, session.columns);
     let mut watch = |value: f64| session.pass(state, frozen.len(), value);
-    let full = Objective::new(engine, frozen, Geometry::Orthonormal);
-    let screening = Objective::new(sample.unwrap_or(engine), frozen, Geometry::Orthonormal);
-    let rough = settings.tol.max(1e-3);
-    let mut families = Vec::new();
-    let mut spares = Vec::new();
-    for family in settings.families.iter() {
+    let mut search = Search {
+        full: Objective::new(train, frozen, Geometry::Orthonormal),
+        screening: Objective::new(sample.unwrap_or(train), frozen, Geometry::Orthonormal),
+        sampled: sample.is_some(),
+        settings,
+        columns,
+        frozen: frozen.len(),
+        watch: &mut watch,
+    };
+    if settings.families.iter().any(|family| family == Family::Tilt) {
+        search.led(reserve)
+    } else {
+        search.alone(reserve)
+    }
+}
+
+/// What a search works with.
+struct Search<'a> {
+    /// All rows.
+    full: Objective<'a>,
+    /// A sample of them where they are many, otherwise all.
+    screening: Objective<'a>,
+    sampled: bool,
+    settings: &'a Settings,
+    columns: &'a [Vec<f64>],
+    /// How many directions are frozen.
+    frozen: usize,
+    watch: &'a mut dyn FnMut(f64) -> bool,
+}
+
+impl Search<'_> {
+    /// Every family by itself.
+    fn alone(&mut self, reserve: &mut Vec<Learned>) -> Step<Vec<Vec<Learned>>> {
+        let mut pool =
+            self.outside(reserve.extract_if(.., |s| s.expert().family() == Family::Tilt));
+        let mut families = Vec::new();
+        let mut spares = Vec::new();
+        for family in self.settings.families.iter() {
+            let mut kept = self.outside(reserve.extract_if(.., |s| s.expert().family() == family));
+            let mut field: Vec<Candidate> = Vec::new();
+            if kept.len() < FINALISTS {
+                if pool.is_empty() {
+                    pool = self.pool()?;
+                }
+                let n = starts::number(&self.full, self.settings);
+                let mut directions = self.drawn(n)?;
+                directions.extend(pool.iter().take(n / 4).map(|s| s.direction().to_vec()));
+                field.extend(kept.drain(..).map(|s| s.candidate));
+                field.extend(self.race(self.templated(family, &directions)?)?);
+            } else {
+                field.extend(kept.drain(..FINALISTS).map(|s| s.candidate));
+            }
+            let (best, rest) = self.finish(field)?;
+            kept.extend(rest);
+            by_gain(&mut kept);
+            spares.extend(kept);
+            families.push(best);
+        }
+        // Many rows draw no further starts until their reserve is empty.
+        if !self.sampled {
+            spares.extend(pool);
+        }
+        *reserve = spares;
+        Ok(families)
+    }
+
+    /// The tilt leads, because it follows any shape; each family also starts at the others' winners.
+    fn led(&mut self, reserve: &mut Vec<Learned>) -> Step<Vec<Vec<Learned>>> {
+        let mut known = self.outside(reserve.drain(..));
+        let mut field: Vec<Vec<f64>> = Vec::new();
+        let mut students = Vec::new();
+        let mut promising = Vec::new();
+        if self.sampled && known.len() >= FINALISTS {
+            let some = known.drain(..(2 * FINALISTS).min(known.len()));
+            field.extend(some.map(|s| s.candidate.direction));
+        } else {
+            if known.is_empty() || self.sampled {
+                known.extend(self.pool()?);
+            }
+            let mut directions = self.drawn(starts::number(&self.full, self.settings))?;
+            if self.settings.families.iter().any(|f| f == Family::StudentT) {
+                students = self.race(self.templated(Family::StudentT, &directions)?)?;
+            }
+            directions.extend(known.iter().map(|s| s.candidate.direction.clone()));
+            promising = self.screening.profiles(directions, PROMISING)?;
+            let raced = self.race(promising.iter().map(|p| p.candidate.clone()).collect())?;
+            field.extend(raced.into_iter().map(|c| c.direction));
+            if self.sampled {
+                known.clear();
+                field.extend(students.drain(..).map(|c| c.direction));
+            }
+        }
+        let mut profiles = self.full.profiles(field, usize::MAX)?;
+        let rest = profiles.split_off(FINALISTS.min(profiles.len()));
+        let (mut lead, spares) =
+            self.finish(profiles.into_iter().map(|p| p.candidate).collect())?;
+        if self.sampled {
+            known.extend(rest.into_iter().map(|p| Learned::new(p.candidate, p.gain)));
+            known.extend(spares);
+            by_gain(&mut known);
+        }
+        *reserve = known;
+        let at = |found: &Learned| found.direction().to_vec();
+        let mut shown = self.full.profiles(lead.iter().map(at).collect(), usize::MAX)?;
+        // A sample's projections do not fit all rows.
+        if !self.sampled {
+            shown.extend(promising.into_iter().take(2 * FINALISTS));
+        }
+        let mut families = Vec::new();
+        for family in self.settings.families.iter().filter(|f| *f != Family::Tilt) {
+            let own =
+                if family == Family::StudentT { std::mem::take(&mut students) } else { vec![] };
+            families.push(self.follow(family, own, &shown, &lead)?);
+        }
+        let winners: Vec<Vec<f64>> = families.iter().filter_map(|f| f.first().map(at)).collect();
+        for profile in self.full.profiles(winners, usize::MAX)? {
+            let w = &profile.candidate.direction;
+            let met = lead.iter().any(|l| dot(l.direction(), w).abs() > SAME);
+            if !met && profile.gain > lead[0].gain - HOPELESS {
+                lead.extend(self.finish(vec![profile.candidate])?.0);
+                by_gain(&mut lead);
+            }
+        }
+        families.push(lead);
+        Ok(families)
+    }
+
+    /// The best of a family that starts at its own finalists and at directions that suit the tilt.
+    fn follow(
+        &mut self,
+        family: Family,
+        mut own: Vec<Candidate>,
+        shown: &[Profile],
+        lead: &[Learned],
+    ) -> Step<Vec<Learned>> {
+        let weight = self.full.engine().weight();
+        let templates = self.settings.templates(family, weight)?;
+        let mut suited = Vec::new();
+        for profile in shown {
+            let fitted = profile.fit(&templates)?;
+            let direction = &profile.candidate.direction;
+            suited.extend(
+                fitted.map(|(e, gain)| Learned::new(Candidate::new(direction.clone(), e), gain)),
+            );
+        }
+        by_gain(&mut suited);
+        let best = suited.first().map_or(f64::INFINITY, |s| net(s, weight));
+        if own.is_empty() && self.sampled && best < net(&lead[0], weight) - HOPELESS {
+            return Ok(suited);
+        }
+        own.extend(suited.into_iter().take(FINALISTS / 2).map(|s| s.candidate));
+        Ok(self.finish(own)?.0)
+    }
+
+    /// Starts in reserve, outside the directions that are frozen since.
+    fn outside(&self, known: impl Iterator<Item = Learned>) -> Vec<Learned> {
         let outside = |mut s: Learned| {
-            s.candidate.direction = full.outside(s.candidate.direction)?;
+            s.candidate.direction = self.full.outside(s.candidate.direction)?;
             Some(s)
         };
-        let known = reserve.extract_if(.., |s| s.expert().family() == family);
-        let mut kept: Vec<Learned> = known.filter_map(outside).collect();
-        let field: Vec<Candidate> = if kept.len() < FINALISTS {
-            let directions = starts(&full, settings, frozen.len())?;
-            let templates = settings.templates(family, engine.weight())?;
-            let field = pairs(&directions, &templates);
-            let drawn = screen(&screening, sample.is_some(), field, settings, &mut watch)?;
-            kept.drain(..).map(|s| s.candidate).chain(drawn).collect()
-        } else {
-            kept.drain(..FINALISTS).map(|s| s.candidate).collect()
+        known.filter_map(outside).collect()
+    }
+
+    /// Columns and striking directions, by falling gain of the tilt that fits each.
+    fn pool(&self) -> Result<Vec<Learned>> {
+        let mut directions = starts::striking(&self.screening, self.frozen)?;
+        directions.extend(self.columns.iter().filter_map(|w| self.full.outside(w.clone())));
+        let profiles = self.screening.profiles(directions, POOL)?.into_iter();
+        Ok(profiles.map(|p| Learned::new(p.candidate, p.gain)).collect())
+    }
+
+    fn drawn(&self, n: usize) -> Result<Vec<Vec<f64>>> {
+        starts::drawn(&self.full, self.settings, n, self.frozen)
+    }
+
+    /// Every template of a family at every direction.
+    fn templated(&self, family: Family, directions: &[Vec<f64>]) -> Result<Vec<Candidate>> {
+        let templates = self.settings.templates(family, self.full.engine().weight())?;
+        let at_all = |t: &Expert| -> Vec<Candidate> {
+            directions.iter().map(|w| Candidate::new(w.clone(), t.clone())).collect()
         };
+        Ok(templates.iter().flat_map(at_all).collect())
+    }
+
+    /// The best few of many starts of a family, after a race; on a sample where rows are many.
+    fn race(&mut self, field: Vec<Candidate>) -> Step<Vec<Candidate>> {
+        let objective = &self.screening;
+        let (keep, tolerance) = if self.sampled { (RESERVE, 1e-2) } else { (FINALISTS, 1e-3) };
+        let mut field: Vec<Start> =
+            field.into_iter().map(|c| objective.start(vec![c], tolerance)).collect();
+        while field.len() > keep {
+            objective.walk(&mut field, STRIDE, self.watch)?;
+            by_value(&mut field);
+            field.truncate(keep.max(field.len() / 2));
+            if field.iter().all(|s| s.steepness() <= tolerance) {
+                break;
+            }
+            drop_doubles(objective, &mut field);
+        }
+        drop_doubles(objective, &mut field);
+        field.truncate(keep);
+        // On a sample the finalists are walked to the end, because it costs little.
+        if self.sampled {
+            objective.walk(&mut field, self.settings.max_iter, self.watch)?;
+        }
+        Ok(field.iter().map(|s| objective.answer(s).swap_remove(0)).collect())
+    }
+
+    /// Walks some starts of one family on all rows: the best, finished, and where rows are many those
+    /// that came second.
+    fn finish(&mut self, field: Vec<Candidate>) -> Step<(Vec<Learned>, Vec<Learned>)> {
+        let (full, settings) = (&self.full, self.settings);
+        let rough = settings.tol.max(1e-3);
         let mut field: Vec<Start> = field.into_iter().map(|c| full.start(vec![c], rough)).collect();
-        full.walk(&mut field, settings.max_iter, &mut watch)?;
+        full.walk(&mut field, settings.max_iter, self.watch)?;
         by_value(&mut field);
-        drop_doubles(&full, &mut field);
+        drop_doubles(full, &mut field);
         // A rough tolerance can hide small differences. With few rows all close starts continue; with
         // many rows that would cost too much.
-        let best = field[0].value();
+        let best = field.first().map_or(0.0, Start::value);
         let close = field.iter().take_while(|s| s.value() <= best + 1e-3).count();
-        let rest = field.split_off(if sample.is_some() { 1 } else { close });
-        if sample.is_some() {
-            kept.extend(rest.iter().map(|s| spare(&full, s)));
-            kept.sort_by(|a, b| b.gain.total_cmp(&a.gain));
-        }
-        spares.extend(kept);
+        let rest = field.split_off(if self.sampled { 1.min(close) } else { close });
+        let rest = if self.sampled { &rest[..] } else { &[] };
+        let spares = rest.iter().map(|s| spare(full, s)).collect();
         field.iter_mut().for_each(|s| s.tighten(settings.tol));
-        full.walk(&mut field, settings.max_iter, &mut watch)?;
+        full.walk(&mut field, settings.max_iter, self.watch)?;
         by_value(&mut field);
-        families.push(field.iter().map(|s| found(&full, s)).collect());
+        Ok((field.iter().map(|s| found(full, s)).collect(), spares))
     }
-    *reserve = spares;
-    Ok(families)
 }
 
 fn by_value(field: &mut [Start]) {
     field.sort_by(|a, b| a.value().total_cmp(&b.value()));
 }
 
-/// A sample of many rows: good for screening starts, not for finishing.
+fn by_gain(found: &mut [Learned]) {
+    found.sort_by(|a, b| b.gain.total_cmp(&a.gain));
+}
+
+/// A sample of many rows: good for screening starts, not for finishing. Rows far out are pulled in,
+/// because one of them would decide the variance of few rows and with it what is found.
 pub fn sample(engine: &dyn Engine, seed: u64) -> Result<Option<Box<dyn Engine>>> {
-    let size = (32 * engine.dims()).max(3072);
-    if engine.rows() > 3 * size { engine.subset(seed, size) } else { Ok(None) }
-}
-
-/// The best few of many starts of a family, after a race; on a sample where rows are many.
-fn screen(
-    objective: &Objective,
-    sampled: bool,
-    field: Vec<Candidate>,
-    settings: &Settings,
-    watch: &mut dyn FnMut(f64) -> bool,
-) -> Step<Vec<Candidate>> {
-    let (keep, tolerance) = if sampled { (RESERVE, 1e-2) } else { (FINALISTS, 1e-3) };
-    let mut field: Vec<Start> =
-        field.into_iter().map(|c| objective.start(vec![c], tolerance)).collect();
-    while field.len() > keep {
-        objective.walk(&mut field, STRIDE, watch)?;
-        by_value(&mut field);
-        field.truncate(keep.max(field.len() / 2));
-        if field.iter().all(|s| s.steepness() <= tolerance) {
-            break;
+    let d = engine.dims();
+    let size = (32 * d).max(3072);
+    if engine.rows() <= 3 * size {
+        return Ok(None);
+    }
+    let Some(chosen) = draw(engine.rows(), seed, size) else { return Ok(None) };
+    let Picked { mut rows, weights } = engine.pick(&chosen)?;
+    if weights.as_ref().is_some_and(|w| !(w.iter().sum::<f64>() > 0.0)) {
+        return Ok(None);
+    }
+    let farthest = (8.0 * d as f64).max(100.0);
+    for row in rows.chunks_exact_mut(d) {
+        let square = dot(row, row);
+        if square > farthest {
+            row.iter_mut().for_each(|x| *x *= (farthest / square).sqrt());
         }
-        drop_doubles(objective, &mut field);
     }
-    drop_doubles(objective, &mut field);
-    field.truncate(keep);
-    // On a sample the finalists are walked to the end, because it costs little.
-    if sampled {
-        objective.walk(&mut field, settings.max_iter, watch)?;
-    }
-    Ok(field.iter().map(|s| objective.answer(s).swap_remove(0)).collect())
-}
-
-/// Every template at every direction.
-fn pairs(directions: &[Vec<f64>], templates: &[Expert]) -> Vec<Candidate> {
-    let at_all = |t: &Expert| -> Vec<Candidate> {
-        directions.iter().map(|w| Candidate::new(w.clone(), t.clone())).collect()
-    };
-    templates.iter().flat_map(at_all).collect()
+    Ok(Some(Box::new(Memory::<f64>::held_out(rows, d, weights)?)))
 }
 
 /// What a start of one free expert ended at.
@@ -154,7 +333,7 @@ fn drop_doubles(objective: &Objective, field: &mut Vec<Start>) {
     let mut kept: Vec<(Vec<f64>, f64)> = Vec::new();
     field.retain(|s| {
         let (w, value) = (objective.answer(s).swap_remove(0).direction, s.value());
-        let met = |(k, v): &(Vec<f64>, f64)| dot(&w, k).abs() > 0.9995 && (value - v).abs() < 1e-4;
+        let met = |(k, v): &(Vec<f64>, f64)| dot(&w, k).abs() > SAME && (value - v).abs() < 1e-4;
         let new = !kept.iter().any(met);
         if new {
             kept.push((w, value));
@@ -163,31 +342,19 @@ fn drop_doubles(objective: &Objective, field: &mut Vec<Start>) {
     });
 }
 
-/// Starting directions outside the `j` frozen ones: half of them differences of rows, half
-/// uniform. Where one dimension is left, there is one direction.
-fn starts(objective: &Objective, settings: &Settings, j: usize) -> Result<Vec<Vec<f64>>> {
-    let engine = objective.engine();
-    let d = engine.dims();
-    let work = (engine.rows() * d) as f64;
-    let n =
-        settings.starts.unwrap_or((4e7 / work).clamp(16.0, 128.0).min(16.0 * d as f64) as usize);
-    let seed = settings.seed.wrapping_add((j as u64) << 32);
-    let suggested = differences(engine, seed, n / 2)?;
-    let mut directions: Vec<Vec<f64>> =
-        suggested.into_iter().filter_map(|w| objective.outside(w)).collect();
-    let mut rng = random::stream(settings.seed, Use::Starts, j as u64);
-    while directions.len() < n {
-        let w = (0..d).map(|_| rng.sample(StandardNormal)).collect();
-        directions.extend(objective.outside(w));
+/// The best of all families, by its gain less what its own parameters cost, and after it the best
+/// of each other family.
+pub fn choose(families: Vec<Vec<Learned>>, weight: f64) -> Step<(Learned, Vec<Learned>)> {
+    let mut best: Vec<Learned> =
+        families.into_iter().filter_map(|f| f.into_iter().next()).collect();
+    best.sort_by(|a, b| net(b, weight).total_cmp(&net(a, weight)));
+    if best.is_empty() {
+        return Err(Halt::Failed(Error::NoConvergence { what: "search for a direction" }));
     }
-    directions.truncate(if d - j == 1 { 1 } else { usize::MAX });
-    Ok(directions)
+    Ok((best.remove(0), best))
 }
 
-/// The best of all families: the one with the largest gain less the price of its own parameters.
-pub fn choose(families: Vec<Vec<Learned>>, weight: f64) -> Step<Learned> {
-    let net = |f: &Learned| f.gain - bic_price(f.expert().free_parameters(), weight);
-    let best = families.into_iter().filter_map(|f| f.into_iter().next());
-    let best = best.max_by(|a, b| net(a).total_cmp(&net(b)));
-    best.ok_or(Halt::Failed(Error::NoConvergence { what: "search for a direction" }))
+/// The gain less what an expert's own parameters cost on other rows: 1/N each, to first order.
+fn net(found: &Learned, weight: f64) -> f64 {
+    found.gain - found.expert().free_parameters() / weight
 }

@@ -7,7 +7,7 @@ use super::outcome::{Learned, State, StopReason};
 use super::search::{choose, found, search};
 use super::session::{Halt, Session, Step};
 use super::stop::{Verdict, judge};
-use super::{paper_recipe, parallel, path};
+use super::{columns, paper_recipe, parallel, path};
 
 /// Adds experts to those learned already; returns why it stopped.
 pub fn learn(session: &mut Session, state: &mut State) -> Step<StopReason> {
@@ -23,17 +23,20 @@ pub fn learn(session: &mut Session, state: &mut State) -> Step<StopReason> {
             return Ok(StopReason::Dimensions);
         }
         let fresh = state.reserve.is_empty();
-        let found = next(session, state)?;
-        let p_value = match judge(session, state, &found)? {
-            Verdict::Keep { p_value } => p_value,
-            Verdict::Stop(reason) if fresh => return Ok(reason),
+        let (found, rivals) = next(session, state)?;
+        let learned = match judge(session, state, &found, &rivals)? {
+            Verdict::Keep { p_value } => Learned { p_value, ..found },
+            Verdict::Stop(reason) if fresh => match columns::best(session, state)? {
+                Some(column) => column,
+                None => return Ok(reason),
+            },
             // The reserve candidates failed; search once more with fresh starts.
             Verdict::Stop(_) => {
                 state.reserve.clear();
                 continue;
             }
         };
-        state.experts.push(Learned { p_value, ..found });
+        state.experts.push(learned);
         if grows {
             let refined = parallel::refine(session, state);
             state.path.extend(path::path(session, state)?.pop());
@@ -49,8 +52,8 @@ pub fn learn(session: &mut Session, state: &mut State) -> Step<StopReason> {
     }
 }
 
-/// The next expert, by the chosen learner.
-fn next(session: &mut Session, state: &mut State) -> Step<Learned> {
+/// The next expert, by the chosen learner, and the best of each other family.
+fn next(session: &mut Session, state: &mut State) -> Step<(Learned, Vec<Learned>)> {
     let settings = session.settings;
     let frozen = state.directions();
     let pursues = matches!(

@@ -50,6 +50,8 @@ pub struct Session<'a> {
     pub train: &'a dyn Engine,
     /// Some of the training rows, where they are many.
     pub sample: Option<&'a dyn Engine>,
+    /// The unit directions in sphered space on which projections are the columns themselves.
+    pub columns: &'a [Vec<f64>],
     /// The held-out rows, where there are any.
     pub holdout: Option<&'a dyn Engine>,
     /// What the fit is asked to do.

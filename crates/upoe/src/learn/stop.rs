@@ -5,6 +5,7 @@ use super::null;
 use super::outcome::{Learned, State, StopReason};
 use super::path::changes;
 use super::session::Session;
+use super::settings::Settings;
 use crate::error::{Error, Result};
 use crate::evaluate::expert_price;
 
@@ -21,8 +22,13 @@ pub enum Verdict {
     Stop(StopReason),
 }
 
-/// Judges a new expert by the stop rule that applies.
-pub fn judge(session: &Session, state: &State, found: &Learned) -> Result<Verdict> {
+/// Judges a new expert by the stop rule that applies; `rivals` are the best of the other families.
+pub fn judge(
+    session: &Session,
+    state: &State,
+    found: &Learned,
+    rivals: &[Learned],
+) -> Result<Verdict> {
     let settings = session.settings;
     let weight = session.train.weight();
     let free = session.train.dims() - state.experts.len();
@@ -33,9 +39,10 @@ pub fn judge(session: &Session, state: &State, found: &Learned) -> Result<Verdic
         Stop::Train if nothing => Verdict::Stop(StopReason::NoGain { gain }),
         Stop::Train => keep,
         Stop::Null => {
-            // The best of several families: Bonferroni.
-            let tests = settings.families.iter().len() as f64;
-            let p = (tests * null::p_value(expert, weight, free, gain)).min(1.0);
+            // The family that shows most decides whether there is anything: Bonferroni.
+            let p_of = |l: &Learned| null::p_value(l.expert(), weight, free, l.gain);
+            let smallest = rivals.iter().map(p_of).fold(p_of(found), f64::min);
+            let p = (smallest * tests(settings, free)).min(1.0);
             if p <= LEVEL && !nothing {
                 Verdict::Keep { p_value: Some(p) }
             } else {
@@ -57,4 +64,18 @@ pub fn judge(session: &Session, state: &State, found: &Learned) -> Result<Verdic
             }
         }
     })
+}
+
+/// The share of the level that the search has; where it finds nothing, single columns have the rest.
+const SEARCH: f64 = 0.9;
+
+/// By how many tests the smallest p-value of a search in `free` dimensions is multiplied.
+pub fn tests(settings: &Settings, free: usize) -> f64 {
+    let families = settings.families.iter().len() as f64;
+    if free > 1 { families / SEARCH } else { families }
+}
+
+/// The same for `columns` columns.
+pub fn tests_of_columns(settings: &Settings, columns: usize) -> f64 {
+    (settings.families.iter().len() * columns) as f64 / (1.0 - SEARCH)
 }

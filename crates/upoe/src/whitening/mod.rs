@@ -7,6 +7,7 @@ mod wide;
 pub use outside::Outside;
 
 use crate::error::{Error, Result, invalid};
+use crate::linalg::{dot, unit};
 use crate::rows::{Rows, Values};
 use faer::Mat;
 use serde::{Deserialize, Serialize};
@@ -142,6 +143,14 @@ impl Whitening {
     /// A⁺, the way back: columns × dimensions.
     pub fn inverse(&self) -> &Mat<f64> {
         &self.inverse
+    }
+
+    /// The unit directions in sphered space on which projections are the columns, up to scale;
+    /// columns that do not vary have none.
+    pub(crate) fn column_directions(&self) -> Vec<Vec<f64>> {
+        let row = |i: usize| (0..self.dims()).map(|k| self.inverse[(i, k)]).collect::<Vec<f64>>();
+        let columns = (0..self.columns()).map(row).filter(|w| dot(w, w) > 0.0);
+        columns.map(|w| unit(&w)).filter(|w| w.iter().all(|x| x.is_finite())).collect()
     }
 
     /// ln|A|; for a rank-reduced A the log-volume factor on the kept subspace.

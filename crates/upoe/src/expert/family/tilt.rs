@@ -3,6 +3,7 @@
 mod band;
 mod frame;
 mod learning;
+mod points;
 mod sampler;
 mod tail;
 mod version_1;

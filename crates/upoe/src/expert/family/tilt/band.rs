@@ -22,10 +22,10 @@ impl Band {
             }
         }
         for r in 0..4 {
-            for c in 0..=r {
+            (0..=r).for_each(|c| {
                 let entry: f64 = (0..4).map(|j| map.rows[j][r] * half[j][c]).sum();
                 self.0[map.first + r][r - c] += entry;
-            }
+            });
         }
     }
 

@@ -84,6 +84,35 @@ impl Tilt {
     }
 }
 
+impl Tilt {
+    /// The best f for these sums, by Newton steps until one lowers loss + penalty by less than
+    /// `tolerance`.
+    pub(crate) fn fitted(&self, sums: &[f64], weight: f64, tolerance: f64) -> Self {
+        let mut value = self.loss(sums, weight) + self.penalty();
+        let mut best = self.clone();
+        for _ in 0..STEPS {
+            let Some((moved, reached)) = best.newton(sums, weight, value) else { break };
+            let fell = value - reached;
+            (best, value) = (moved, reached);
+            if fell < tolerance {
+                break;
+            }
+        }
+        best
+    }
+
+    /// How far the first Newton step lowers loss + penalty, to second order, for each of several
+    /// sums.
+    pub(crate) fn promises(&self, sums: &[&[f64]], weight: f64) -> Vec<f64> {
+        let factor = self.hessian();
+        let promise = |sums: &&[f64]| {
+            let gradient = self.by_coefficients(sums, weight);
+            0.5 * gradient.iter().zip(factor.solve(&gradient)).map(|(g, s)| g * s).sum::<f64>()
+        };
+        sums.iter().map(promise).collect()
+    }
+}
+
 impl Term for Tilt {
     fn n_sums(&self) -> usize {
         1 + 4 * self.cells.len()
@@ -187,17 +216,7 @@ impl Learnable for Tilt {
 
     fn update(&self, sums: &[f64], weight: f64) -> Self {
         // The sums do not depend on f: they give the best one at these projections.
-        let mut value = self.loss(sums, weight) + self.penalty();
-        let mut best = self.clone();
-        for _ in 0..STEPS {
-            let Some((moved, reached)) = best.newton(sums, weight, value) else { break };
-            let fell = value - reached;
-            (best, value) = (moved, reached);
-            if fell < 1e-14 {
-                break;
-            }
-        }
-        best
+        self.fitted(sums, weight, 1e-14)
     }
 
     fn mirrored(&self) -> Option<Self> {
