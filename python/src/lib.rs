@@ -18,7 +18,7 @@ use pyo3::prelude::*;
 #[pymodule]
 mod _upoe {
     #[pymodule_export]
-    use super::choices::{choices, defaults};
+    use super::choices::{choices, defaults, detectable};
     #[pymodule_export]
     use super::expert::PyExpert;
     #[pymodule_export]

@@ -9,7 +9,7 @@ from ._detector import UPoEDetector
 from ._estimator import UPoE
 from ._explanation import Explanation
 from ._ica import UPoEICA
-from ._upoe import Expert, __version__
+from ._upoe import Expert, __version__, detectable
 
 __all__ = [
     "ConvergenceWarning",
@@ -21,4 +21,5 @@ __all__ = [
     "UPoEICA",
     "UPoEWarning",
     "__version__",
+    "detectable",
 ]

@@ -12,6 +12,7 @@ mod outcome;
 mod paper_recipe;
 mod parallel;
 mod path;
+mod power;
 mod profile;
 mod search;
 mod sequence;
@@ -24,6 +25,7 @@ mod templates;
 pub use choices::{Choice, Families, Learner, ParallelStart, Precision, Recipe, Stop};
 pub use notice::Notice;
 pub use outcome::{Fit, Learned, PathPoint, State, StopReason};
+pub use power::Detectable;
 pub use session::{Event, Observer};
 pub use settings::Settings;
 

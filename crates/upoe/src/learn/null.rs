@@ -56,6 +56,22 @@ pub fn p_value(expert: &Expert, weight: f64, dims: usize, gain: f64) -> f64 {
     gumbel.max(gamma).clamp(0.0, 1.0)
 }
 
+/// The gain that the best direction of such Gaussian rows exceeds with a chance of `p`; `None` where no
+/// gain shows anything.
+pub fn gain(expert: &Expert, weight: f64, dims: usize, p: f64) -> Option<f64> {
+    let (mean, deviation) = moments(expert, weight, dims)?;
+    let above = |t: f64| p_value(expert, weight, dims, 0.5 * t / weight) > p;
+    let (mut low, mut high) = (0.0, mean + 100.0 * deviation);
+    if above(high) {
+        return None;
+    }
+    for _ in 0..60 {
+        let middle = 0.5 * (low + high);
+        if above(middle) { low = middle } else { high = middle }
+    }
+    Some(0.5 * high / weight)
+}
+
 /// Whether the table covers such rows by simulation rather than by continuing its trend.
 pub fn covers(expert: &Expert, weight: f64, dims: usize) -> bool {
     let Some((section, beyond)) = section(expert) else { return false };

@@ -18,13 +18,13 @@ const BATCH: usize = 100;
 /// Most steps between two evaluations over all rows.
 const EPOCH: usize = 1000;
 
-/// One new expert, and the best of each other family.
+/// One new expert, and after it the best of each other family.
 pub fn next(
     session: &mut Session,
     state: &State,
     frozen: &[Vec<f64>],
     geometry: Geometry,
-) -> Step<(Learned, Vec<Learned>)> {
+) -> Step<Vec<Learned>> {
     let (engine, settings) = (session.train, session.settings);
     let (d, j) = (engine.dims(), frozen.len());
     let full = Objective::new(engine, frozen, geometry);

@@ -11,6 +11,7 @@ use crate::engine::{Candidate, Engine, Memory, Picked, draw};
 use crate::error::{Error, Result};
 use crate::expert::{Expert, Family, Learnable};
 use crate::linalg::dot;
+use rayon::prelude::*;
 
 /// Starts per family that are walked to the end.
 const FINALISTS: usize = 4;
@@ -52,11 +53,7 @@ pub fn search(
         frozen: frozen.len(),
         watch: &mut watch,
     };
-    if settings.families.iter().any(|family| family == Family::Tilt) {
-        search.led(reserve)
-    } else {
-        search.alone(reserve)
-    }
+    if search.leads() { search.led(reserve) } else { search.alone(reserve) }
 }
 
 /// What a search works with.
@@ -74,6 +71,11 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
+    /// Whether the tilt leads the search.
+    fn leads(&self) -> bool {
+        self.settings.families.iter().any(|family| family == Family::Tilt)
+    }
+
     /// Every family by itself.
     fn alone(&mut self, reserve: &mut Vec<Learned>) -> Step<Vec<Vec<Learned>>> {
         let mut pool =
@@ -149,7 +151,7 @@ impl Search<'_> {
         let mut shown = self.full.profiles(lead.iter().map(at).collect(), usize::MAX)?;
         // A sample's projections do not fit all rows.
         if !self.sampled {
-            shown.extend(promising.into_iter().take(2 * FINALISTS));
+            shown.extend(promising.into_iter().take(FINALISTS));
         }
         let mut families = Vec::new();
         for family in self.settings.families.iter().filter(|f| *f != Family::Tilt) {
@@ -167,7 +169,22 @@ impl Search<'_> {
             }
         }
         families.push(lead);
+        self.polish(&mut families)?;
         Ok(families)
+    }
+
+    /// With many rows only the best of all families is learned to the end.
+    fn polish(&mut self, families: &mut [Vec<Learned>]) -> Step<()> {
+        let weight = self.full.engine().weight();
+        let value = |f: &Vec<Learned>| f.first().map_or(f64::NEG_INFINITY, |f| net(f, weight));
+        let best = families.iter_mut().max_by(|a, b| value(a).total_cmp(&value(b)));
+        if let Some(best) = best.filter(|best| self.sampled && !best.is_empty()) {
+            let start = self.full.start(vec![best[0].candidate.clone()], self.settings.tol);
+            let mut starts = [start];
+            self.full.walk(&mut starts, self.settings.max_iter, self.watch)?;
+            best[0] = found(&self.full, &starts[0]);
+        }
+        Ok(())
     }
 
     /// The best of a family that starts at its own finalists and at directions that suit the tilt.
@@ -180,14 +197,13 @@ impl Search<'_> {
     ) -> Step<Vec<Learned>> {
         let weight = self.full.engine().weight();
         let templates = self.settings.templates(family, weight)?;
-        let mut suited = Vec::new();
-        for profile in shown {
+        let suit = |profile: &Profile| -> Step<Option<Learned>> {
+            let direction = profile.candidate.direction.clone();
             let fitted = profile.fit(&templates)?;
-            let direction = &profile.candidate.direction;
-            suited.extend(
-                fitted.map(|(e, gain)| Learned::new(Candidate::new(direction.clone(), e), gain)),
-            );
-        }
+            Ok(fitted.map(|(e, gain)| Learned::new(Candidate::new(direction, e), gain)))
+        };
+        let suited: Step<Vec<Option<Learned>>> = shown.par_iter().map(suit).collect();
+        let mut suited: Vec<Learned> = suited?.into_iter().flatten().collect();
         by_gain(&mut suited);
         let best = suited.first().map_or(f64::INFINITY, |s| net(s, weight));
         if own.is_empty() && self.sampled && best < net(&lead[0], weight) - HOPELESS {
@@ -267,9 +283,11 @@ impl Search<'_> {
         let rest = field.split_off(if self.sampled { 1.min(close) } else { close });
         let rest = if self.sampled { &rest[..] } else { &[] };
         let spares = rest.iter().map(|s| spare(full, s)).collect();
-        field.iter_mut().for_each(|s| s.tighten(settings.tol));
-        full.walk(&mut field, settings.max_iter, self.watch)?;
-        by_value(&mut field);
+        if !(self.sampled && self.leads()) {
+            field.iter_mut().for_each(|s| s.tighten(settings.tol));
+            full.walk(&mut field, settings.max_iter, self.watch)?;
+            by_value(&mut field);
+        }
         Ok((field.iter().map(|s| found(full, s)).collect(), spares))
     }
 }
@@ -342,16 +360,15 @@ fn drop_doubles(objective: &Objective, field: &mut Vec<Start>) {
     });
 }
 
-/// The best of all families, by its gain less what its own parameters cost, and after it the best
-/// of each other family.
-pub fn choose(families: Vec<Vec<Learned>>, weight: f64) -> Step<(Learned, Vec<Learned>)> {
-    let mut best: Vec<Learned> =
-        families.into_iter().filter_map(|f| f.into_iter().next()).collect();
+/// The best of each family, at least one, by falling gain less what their own parameters cost.
+pub fn choose(families: Vec<Vec<Learned>>, weight: f64) -> Step<Vec<Learned>> {
+    let best = families.into_iter().filter_map(|f| f.into_iter().next());
+    let mut best: Vec<Learned> = best.collect();
     best.sort_by(|a, b| net(b, weight).total_cmp(&net(a, weight)));
     if best.is_empty() {
         return Err(Halt::Failed(Error::NoConvergence { what: "search for a direction" }));
     }
-    Ok((best.remove(0), best))
+    Ok(best)
 }
 
 /// The gain less what an expert's own parameters cost on other rows: 1/N each, to first order.

@@ -23,9 +23,12 @@ pub fn learn(session: &mut Session, state: &mut State) -> Step<StopReason> {
             return Ok(StopReason::Dimensions);
         }
         let fresh = state.reserve.is_empty();
-        let (found, rivals) = next(session, state)?;
-        let learned = match judge(session, state, &found, &rivals)? {
-            Verdict::Keep { p_value } => Learned { p_value, ..found },
+        let best = next(session, state)?;
+        if !session.found(&best) {
+            return Err(Halt::Interrupted);
+        }
+        let learned = match judge(session, state, &best)? {
+            Verdict::Keep { p_value } => Learned { p_value, ..best[0].clone() },
             Verdict::Stop(reason) if fresh => match columns::best(session, state)? {
                 Some(column) => column,
                 None => return Ok(reason),
@@ -52,8 +55,8 @@ pub fn learn(session: &mut Session, state: &mut State) -> Step<StopReason> {
     }
 }
 
-/// The next expert, by the chosen learner, and the best of each other family.
-fn next(session: &mut Session, state: &mut State) -> Step<(Learned, Vec<Learned>)> {
+/// The next expert, by the chosen learner, and after it the best of each other family.
+fn next(session: &mut Session, state: &mut State) -> Step<Vec<Learned>> {
     let settings = session.settings;
     let frozen = state.directions();
     let pursues = matches!(

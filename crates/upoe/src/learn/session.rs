@@ -1,6 +1,6 @@
 //! What learners work with: engines, settings, an observer.
 
-use super::outcome::State;
+use super::outcome::{Learned, State};
 use super::settings::Settings;
 use crate::engine::Engine;
 use crate::error::Error;
@@ -19,6 +19,8 @@ pub enum Event<'a> {
         /// What is learned already, where learning together does not change it.
         state: &'a State,
     },
+    /// A search has ended: the best of each family, before the stop rule judges them.
+    Found(&'a [Learned]),
     /// An expert is learned, or all of them at once.
     Learned(&'a State),
 }
@@ -64,6 +66,11 @@ impl Session<'_> {
     /// Reports a pass that ended at this value of the objective; false when the observer stops it.
     pub fn pass(&mut self, state: &State, expert: usize, value: f64) -> bool {
         (self.observer)(&Event::Pass { expert, gain: -value, state })
+    }
+
+    /// Reports the best of each family; false when the observer stops it.
+    pub fn found(&mut self, best: &[Learned]) -> bool {
+        (self.observer)(&Event::Found(best))
     }
 
     /// Reports a learned expert; false when the observer stops it.

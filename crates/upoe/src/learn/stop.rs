@@ -22,13 +22,10 @@ pub enum Verdict {
     Stop(StopReason),
 }
 
-/// Judges a new expert by the stop rule that applies; `rivals` are the best of the other families.
-pub fn judge(
-    session: &Session,
-    state: &State,
-    found: &Learned,
-    rivals: &[Learned],
-) -> Result<Verdict> {
+/// Judges a new expert by the stop rule that applies. It is the first of `best`, which are the best
+/// of each family.
+pub fn judge(session: &Session, state: &State, best: &[Learned]) -> Result<Verdict> {
+    let found = &best[0];
     let settings = session.settings;
     let weight = session.train.weight();
     let free = session.train.dims() - state.experts.len();
@@ -41,7 +38,7 @@ pub fn judge(
         Stop::Null => {
             // The family that shows most decides whether there is anything: Bonferroni.
             let p_of = |l: &Learned| null::p_value(l.expert(), weight, free, l.gain);
-            let smallest = rivals.iter().map(p_of).fold(p_of(found), f64::min);
+            let smallest = best.iter().map(p_of).fold(1.0, f64::min);
             let p = (smallest * tests(settings, free)).min(1.0);
             if p <= LEVEL && !nothing {
                 Verdict::Keep { p_value: Some(p) }

@@ -1,0 +1,62 @@
+//! What a search of Gaussian rows could have found.
+
+use super::settings::Settings;
+use super::{null, stop};
+use crate::expert::{Family, Learnable, Marginal, Mixture, StudentT};
+
+/// What a table of a certain size shows.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Detectable {
+    /// The gain that the best direction of Gaussian rows exceeds in 5 % of samples, in nats per row.
+    pub noise: f64,
+    /// The smallest gain of a direction that is found in 80 % of samples.
+    pub gain: f64,
+    /// Two groups of one size with that gain: their distance in standard deviations of one group.
+    /// `None` where no distance is enough.
+    pub groups: Option<f64>,
+    /// A Student-t with that gain: its degrees of freedom. `None` where none is heavy enough.
+    pub degrees_of_freedom: Option<f64>,
+}
+
+/// The deviations that a normal variable stays above in 80 % of samples.
+const EIGHTY_PERCENT: f64 = 0.8416;
+
+impl Detectable {
+    /// What independent rows of total weight `weight` in `dims` dimensions show; `None` where they are
+    /// too few to show anything.
+    pub fn of(settings: &Settings, weight: f64, dims: usize) -> Option<Self> {
+        // The family that follows any shape, or the last one tried.
+        let family = settings.families.iter().max_by_key(|f| *f == Family::Tilt)?;
+        let expert = settings.templates(family, weight).ok()?.into_iter().next()?;
+        let level = stop::LEVEL / stop::tests(settings, dims);
+        let noise = null::gain(&expert, weight, dims, level)?;
+        // What rows add to the gain of a direction when it is learned from them.
+        let parameters = dims as f64 + expert.free_parameters();
+        let least = (noise - 0.5 * parameters / weight).max(0.25 * noise);
+        // The gain of a sample varies by √(2 gain / N).
+        let root = EIGHTY_PERCENT * (0.5 / weight).sqrt();
+        let gain = (root + (root * root + least).sqrt()).powi(2);
+        let groups = bisect(gain, 0.5, 40.0, |distance| {
+            let t = |mu: f64| StudentT::with_scale(mu, 1.0, 1e4);
+            let pair = vec![t(-0.5 * distance).ok()?, t(0.5 * distance).ok()?];
+            Some(Mixture::new(vec![1.0; 2], pair).ok()?.negentropy())
+        });
+        let degrees_of_freedom = bisect(gain, 100.0, 2.05, |nu| {
+            Some(StudentT::with_scale(0.0, 1.0, nu).ok()?.negentropy())
+        });
+        Some(Detectable { noise, gain, groups, degrees_of_freedom })
+    }
+}
+
+/// Where a rising function between `low` and `high` reaches a value; `None` where it does not.
+fn bisect(value: f64, mut low: f64, mut high: f64, f: impl Fn(f64) -> Option<f64>) -> Option<f64> {
+    if f(high)? < value {
+        return None;
+    }
+    for _ in 0..40 {
+        let middle = 0.5 * (low + high);
+        if f(middle)? < value { low = middle } else { high = middle }
+    }
+    Some(high)
+}
