@@ -69,12 +69,13 @@ impl Borrowed<'_> {
 /// `progress(expert, passes, gain)` is called a few times per second. The arrays must be private:
 /// C-contiguous, and known to no other thread.
 #[pyfunction]
-#[pyo3(signature = (x, weights, holdout, holdout_weights, holdout_blocks, settings, names, progress))]
+#[pyo3(signature = (x, weights, blocks, holdout, holdout_weights, holdout_blocks, settings, names, progress))]
 #[allow(clippy::too_many_arguments)] // One caller, which names them all.
 pub fn fit(
     py: Python<'_>,
     x: Source,
     weights: Option<Weights>,
+    blocks: Option<Vec<usize>>,
     holdout: Option<Source>,
     holdout_weights: Option<Weights>,
     holdout_blocks: Option<Vec<usize>>,
@@ -84,7 +85,7 @@ pub fn fit(
 ) -> PyResult<PyModel> {
     let settings: Settings = serde_json::from_str(settings)
         .map_err(|error| PyValueError::new_err(format!("settings: {error}")))?;
-    let train = Table { rows: x, weights: weights.map(|w| w.0), blocks: None };
+    let train = Table { rows: x, weights: weights.map(|w| w.0), blocks };
     let weights = holdout_weights.map(|w| w.0);
     let held = holdout.map(|rows| Table { rows, weights, blocks: holdout_blocks });
     let ours = Arc::new(Mutex::new(Progress::default()));

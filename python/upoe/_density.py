@@ -22,6 +22,14 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 
 
+def _numbered(blocks: list[str] | None, rows: Any) -> list[int] | None:
+    """The blocks of some rows, numbered from 0."""
+    if blocks is None:
+        return None
+    known: dict[str, int] = {}
+    return [known.setdefault(b, len(known)) for b in np.asarray(blocks, dtype=object)[rows]]
+
+
 class Density(BaseEstimator):
     """A product of experts fitted to rows."""
 
@@ -30,24 +38,40 @@ class Density(BaseEstimator):
     n_features_in_: int
     feature_names_in_: NDArray[np.object_]
 
-    def _fit(self, X: Any, sample_weight: Any, groups: Any = None, **changes: Any) -> None:
+    def _fit(
+        self,
+        X: Any,
+        sample_weight: Any,
+        groups: Any = None,
+        blocks: Any = None,
+        counts: bool = False,
+        ordered: bool = False,
+        **changes: Any,
+    ) -> None:
         """Fits the model."""
         settings = {**_settings.settings(self.get_params(deep=False)), **changes}
+        settings |= {"counts": bool(counts), "ordered": bool(ordered)}
+        if groups is not None and blocks is not None:
+            raise ValueError("groups and blocks: give one of them; groups are blocks held out whole")
         table = _validate.table(X, estimator=type(self).__name__, min_rows=2)
         _validate.distinct(table.names)
         weight = _validate.weights(sample_weight, len(table.rows))
-        groups = None if groups is None else _validate.groups(groups, len(table.rows))
-        held = self._held_out(len(table.rows), groups, settings["seed"])
-        holdout = train_weight = holdout_weight = blocks = None
+        given = "blocks" if groups is None else "groups"
+        together = blocks if groups is None else groups
+        if together is not None:
+            together = _validate.groups(together, len(table.rows), given)
+        held = None
+        if groups is not None or getattr(self, "holdout", None) is not None:
+            held = self._held_out(len(table.rows), together, settings["seed"])
+        train_weight, holdout, holdout_weight, holdout_blocks = weight, None, None, None
         if held is None:
-            train, train_weight = table.private(), weight
+            train = table.private()
+            train_blocks = _numbered(together, slice(None))
         else:
             train, holdout = table.private(~held), table.private(held)
             if weight is not None:
                 train_weight, holdout_weight = weight[~held], weight[held]
-            if groups is not None:
-                numbers: dict[str, int] = {}
-                blocks = [numbers.setdefault(groups[i], len(numbers)) for i in np.flatnonzero(held)]
+            train_blocks, holdout_blocks = _numbered(together, ~held), _numbered(together, held)
         names = table.names
         del table  # what it has converted is not needed any more
         verbose = int(getattr(self, "verbose", 0) or 0)
@@ -55,9 +79,10 @@ class Density(BaseEstimator):
             model = _upoe.fit(
                 train,
                 train_weight,
+                train_blocks,
                 holdout,
                 holdout_weight,
-                blocks,
+                holdout_blocks,
                 json.dumps(settings),
                 names,
                 show,

@@ -90,7 +90,15 @@ class UPoEDetector(OutlierMixin, Density):
         self.verbose = verbose
 
     def fit(
-        self, X: Any, y: Any = None, sample_weight: Any = None, *, groups: Any = None
+        self,
+        X: Any,
+        y: Any = None,
+        sample_weight: Any = None,
+        *,
+        groups: Any = None,
+        blocks: Any = None,
+        counts: bool = False,
+        ordered: bool = False,
     ) -> Self:
         """Fits the model and finds the threshold.
 
@@ -100,10 +108,19 @@ class UPoEDetector(OutlierMixin, Density):
             The rows.
         y : ignored
         sample_weight : array-like of shape (n_samples,), default=None
-            How often each row counts.
+            How much each row counts.
         groups : array-like of shape (n_samples,), default=None
-            Rows of one group are held out together, or not at all, and the standard error of
-            held-out figures takes groups, not rows, as independent.
+            Blocks of which some are held out whole: 20 % of the rows, or the share `holdout`.
+        blocks : array-like of shape (n_samples,), default=None
+            Rows of one block belong together and may resemble each other: p-values and standard
+            errors take blocks, not rows, as independent.
+        counts : bool, default=False
+            Whether weights, and how often a row is repeated, are numbers of independent rows.
+            Otherwise p-values count repeated rows once, and weights as what they are worth in
+            equal rows.
+        ordered : bool, default=False
+            Whether rows follow one another in time: p-values then count as many rows as could be
+            independent.
 
         Returns
         -------
@@ -113,7 +130,7 @@ class UPoEDetector(OutlierMixin, Density):
         if not 0.0 < self.alpha < 1.0:
             raise ValueError(f"alpha = {self.alpha!r}: a probability lies in (0, 1)")
         self._drawn()
-        self._fit(X, sample_weight, groups)
+        self._fit(X, sample_weight, groups, blocks, counts, ordered)
         self._loaded()
         return self
 

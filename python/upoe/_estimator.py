@@ -88,7 +88,15 @@ class UPoE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, DensityMixin, Dens
         self.verbose = verbose
 
     def fit(
-        self, X: Any, y: Any = None, sample_weight: Any = None, *, groups: Any = None
+        self,
+        X: Any,
+        y: Any = None,
+        sample_weight: Any = None,
+        *,
+        groups: Any = None,
+        blocks: Any = None,
+        counts: bool = False,
+        ordered: bool = False,
     ) -> Self:
         """Fits the model.
 
@@ -101,17 +109,26 @@ class UPoE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, DensityMixin, Dens
             `__array__`. It is copied once, so other threads may write to it meanwhile.
         y : ignored
         sample_weight : array-like of shape (n_samples,), default=None
-            How often each row counts.
+            How much each row counts.
         groups : array-like of shape (n_samples,), default=None
-            Rows of one group are held out together, or not at all, and the standard error of
-            held-out figures takes groups, not rows, as independent.
+            Blocks of which some are held out whole: 20 % of the rows, or the share `holdout`.
+        blocks : array-like of shape (n_samples,), default=None
+            Rows of one block belong together and may resemble each other: p-values and standard
+            errors take blocks, not rows, as independent.
+        counts : bool, default=False
+            Whether weights, and how often a row is repeated, are numbers of independent rows.
+            Otherwise p-values count repeated rows once, and weights as what they are worth in
+            equal rows.
+        ordered : bool, default=False
+            Whether rows follow one another in time: p-values then count as many rows as could be
+            independent.
 
         Returns
         -------
         self : UPoE
             The fitted estimator.
         """
-        self._fit(X, sample_weight, groups)
+        self._fit(X, sample_weight, groups, blocks, counts, ordered)
         return self
 
     def transform(self, X: Any) -> Floats:

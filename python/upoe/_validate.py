@@ -212,11 +212,11 @@ def weights(sample_weight: Any, rows: int) -> Floats | None:
     return weights
 
 
-def groups(given: Any, rows: int) -> list[str]:
+def groups(given: Any, rows: int, name: str = "groups") -> list[str]:
     """The group of each row, as text."""
-    found = array(given, "groups")
+    found = array(given, name)
     if found.shape != (rows,):
-        raise ValueError(f"groups.shape == {found.shape}, expected {(rows,)}!")
+        raise ValueError(f"{name}.shape == {found.shape}, expected {(rows,)}!")
     return [str(group) for group in found.tolist()]
 
 

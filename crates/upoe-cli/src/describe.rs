@@ -130,7 +130,7 @@ pub fn text(file: &ModelFile, most: usize) -> String {
     )];
     lines.push(String::new());
     if file.state.experts.is_empty() {
-        lines.push("No experts: the model is Gaussian.".into());
+        lines.push("No experts: nothing was found beyond a Gaussian.".into());
     } else {
         lines.extend(experts(file, most));
         lines.push(String::new());

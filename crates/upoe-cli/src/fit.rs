@@ -10,7 +10,7 @@ use upoe_table::Table;
 use crate::describe;
 use crate::failure::{Failure, from_core, setting};
 use crate::fit_args::FitArgs;
-use crate::holdout::{self, HeldOut};
+use crate::holdout::{self, Split};
 use crate::interrupt;
 use crate::keeper::Keeper;
 use crate::output::{print, print_json};
@@ -24,12 +24,11 @@ pub fn run(args: &FitArgs) -> Result<(), Failure> {
     let refused = |error| Failure::Usage(setting(&error));
     let settings = args.settings().map_err(refused)?;
     settings.check().map_err(refused)?;
-    settings.check_holdout(args.holdout.is_some() || args.holdout_by.is_some()).map_err(
-        |error| {
-            let remedy = "add `--holdout 0.2` or `--holdout-by COLUMN`";
-            Failure::Usage(format!("{}; {remedy}", setting(&error)))
-        },
-    )?;
+    let holds_out = args.holdout.is_some() || args.holdout_by.is_some();
+    settings.check_holdout(holds_out).map_err(|error| {
+        let remedy = "add `--holdout 0.2` or `--holdout-by COLUMN`";
+        Failure::Usage(format!("{}; {remedy}", setting(&error)))
+    })?;
     if args.output.as_ref().is_some_and(|path| path.as_os_str() == "-") {
         return Err(Failure::Usage("--output -: a model goes to a file; give its name".into()));
     }
@@ -50,14 +49,18 @@ pub fn run(args: &FitArgs) -> Result<(), Failure> {
     let progress = Progress::new(args.common.quiet);
     let mut options = args.table.options();
     options.weights = args.weights.clone();
-    options.groups = args.holdout_by.clone();
+    options.groups = args.blocks.clone().or_else(|| args.holdout_by.clone());
     let mut table = progress.read(&args.table.data, &options)?;
     let all = table.rows;
-    let held = holdout::split(&mut table, args.holdout, args.seed)?;
-    if let Some(note) = holdout::excess(&table, all, args.holdout) {
+    let split = if holds_out {
+        holdout::split(&mut table, args.holdout, args.seed)?
+    } else {
+        holdout::whole(&table)
+    };
+    if let Some(note) = holdout::excess(&table, all, args.holdout).filter(|_| holds_out) {
         progress.note(&note);
     }
-    let file = learn(args, settings, &progress, &table, held.as_ref())?;
+    let file = learn(args, settings, &progress, &table, &split)?;
     progress.clear();
     if let Some(path) = &args.output {
         file.write(path)?;
@@ -89,17 +92,15 @@ fn learn(
     settings: Settings,
     progress: &Progress,
     table: &Table,
-    held: Option<&HeldOut>,
+    split: &Split,
 ) -> Result<ModelFile, Failure> {
     let failed = |error| from_core(error, table);
-    let rows = view(&table.data, table.names.len(), table.weights.as_deref()).map_err(failed)?;
-    let held = held
-        .map(|held| {
-            let rows = view(&held.data, table.names.len(), held.weights.as_deref())?;
-            held.blocks.as_ref().map_or(Ok(rows), |blocks| rows.in_blocks(blocks))
-        })
-        .transpose()
-        .map_err(failed)?;
+    let view = |data, weights, blocks| view(data, table.names.len(), weights, blocks);
+    let weights = table.weights.as_deref();
+    let rows = view(&table.data, weights, split.blocks.as_deref()).map_err(failed)?;
+    let held = split.held.as_ref();
+    let held = held.map(|h| view(&h.data, h.weights.as_deref(), h.blocks.as_deref()));
+    let held = held.transpose().map_err(failed)?;
     let start = Instant::now();
     let keeper = Keeper::new(args, &settings, progress, table, &rows, held.as_ref())?;
     let state = keeper.resume()?;
@@ -127,7 +128,15 @@ fn learn(
     Ok(ModelFile::new(fit, table.names.clone(), settings, training))
 }
 
-fn view<'a>(data: &'a [f64], columns: usize, weights: Option<&'a [f64]>) -> upoe::Result<Rows<'a>> {
-    let rows = Rows::new(data, columns)?;
-    weights.map_or(Ok(rows), |weights| rows.weighted(weights))
+fn view<'a>(
+    data: &'a [f64],
+    columns: usize,
+    weights: Option<&'a [f64]>,
+    blocks: Option<&'a [usize]>,
+) -> upoe::Result<Rows<'a>> {
+    let mut rows = Rows::new(data, columns)?;
+    if let Some(weights) = weights {
+        rows = rows.weighted(weights)?;
+    }
+    blocks.map_or(Ok(rows), |blocks| rows.in_blocks(blocks))
 }

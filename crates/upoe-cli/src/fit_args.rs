@@ -32,6 +32,17 @@ pub struct FitArgs {
     /// The column that holds the weight of each row
     #[arg(long, value_name = "COLUMN", help_heading = "Columns")]
     pub weights: Option<String>,
+    /// Weights, and how often a row is repeated, are numbers of independent rows. Otherwise p-values
+    /// count repeated rows once, and weights as what they are worth in equal rows
+    #[arg(long, help_heading = "Columns")]
+    pub counts: bool,
+    /// Rows that have the same value in this column belong together and may resemble each other:
+    /// p-values take blocks, not rows, as independent, and --holdout holds out whole blocks
+    #[arg(long, value_name = "COLUMN", conflicts_with = "holdout_by", help_heading = "Columns")]
+    pub blocks: Option<String>,
+    /// Rows follow one another in time: p-values count as many rows as could be independent
+    #[arg(long, help_heading = "Columns")]
+    pub ordered: bool,
 
     /// Learn at most this many experts; auto: as many as the stop rule keeps
     #[arg(long, default_value = "auto", value_name = "J|auto", value_parser = experts,
@@ -71,8 +82,7 @@ pub struct FitArgs {
     /// Hold out this share of the rows, and report how probable the model makes them
     #[arg(long, value_name = "F", value_parser = share, help_heading = "Held-out rows")]
     pub holdout: Option<f64>,
-    /// Hold out whole groups: rows that have the same value in this column. Standard errors then take
-    /// groups, not rows, as independent [share: --holdout, or 0.2]
+    /// Hold out whole blocks: the same as --blocks COLUMN --holdout 0.2 [share: --holdout, or 0.2]
     #[arg(long, value_name = "COLUMN", help_heading = "Held-out rows")]
     pub holdout_by: Option<String>,
 
@@ -137,6 +147,8 @@ impl FitArgs {
         Ok(Settings::default().with(|s| {
             s.experts = self.experts.0;
             s.dims = self.dims;
+            s.counts = self.counts;
+            s.ordered = self.ordered;
             s.families = self.family.0.map_or_else(Families::default, Into::into);
             s.mixture_size = self.mixture_size;
             s.fix_mu = self.fix_mu.clone();

@@ -6,33 +6,41 @@ use upoe_table::Table;
 
 use crate::failure::Failure;
 
+/// A table whose held-out rows are taken out.
+pub struct Split {
+    /// What is held out, where anything is.
+    pub held: Option<HeldOut>,
+    /// The number of the block of each row that is left, where there are blocks.
+    pub blocks: Option<Vec<usize>>,
+}
+
 /// Rows taken out of a table.
 pub struct HeldOut {
     /// Row-major values.
     pub data: Vec<f64>,
     /// Their weights, where there are any.
     pub weights: Option<Vec<f64>>,
-    /// The number of each row's group, where there are groups.
+    /// The number of each row's block, where there are blocks.
     pub blocks: Option<Vec<usize>>,
 }
 
 /// Moves rows out of the table: a share of them at random, or whole groups until the share
 /// is reached. Which ones depends on the seed, the number of rows and the groups alone.
-pub fn split(table: &mut Table, share: Option<f64>, seed: u64) -> Result<Option<HeldOut>, Failure> {
-    if share.is_none() && table.groups.is_none() {
-        return Ok(None);
-    }
+pub fn split(table: &mut Table, share: Option<f64>, seed: u64) -> Result<Split, Failure> {
     let groups: Option<Vec<&str>> = table.groups.as_ref().map(|g| g.iter().collect());
     match upoe::held_out(table.rows, share, groups.as_deref(), seed) {
         Ok(out) => {
-            let blocks = groups.map(|groups| numbers(&groups, &out));
+            let numbers = |marked: bool| {
+                groups.as_ref().map(|groups| numbers(groups, out.iter().map(|o| *o == marked)))
+            };
+            let (blocks, left) = (numbers(true), numbers(false));
             let (data, weights) = take(table, &out);
-            Ok(Some(HeldOut { data, weights, blocks }))
+            Ok(Split { held: Some(HeldOut { data, weights, blocks }), blocks: left })
         }
         Err(error) => {
             let remedy = match (&error, &table.groups) {
                 (upoe::Error::OneGroup, Some(column)) => format!(
-                    ": column `{}` has one value; choose another column (`--holdout-by`)",
+                    ": column `{}` has one value; choose another column (`--holdout-by`, `--blocks`)",
                     column.name
                 ),
                 _ => String::new(),
@@ -57,10 +65,17 @@ pub fn excess(table: &Table, all: usize, share: Option<f64>) -> Option<String> {
     })
 }
 
+/// All of the table, with nothing held out.
+pub fn whole(table: &Table) -> Split {
+    let groups = table.groups.as_ref().map(|groups| groups.iter().collect::<Vec<&str>>());
+    let blocks = groups.map(|groups| numbers(&groups, groups.iter().map(|_| true)));
+    Split { held: None, blocks }
+}
+
 /// Numbers the groups of the rows marked.
-fn numbers(groups: &[&str], out: &[bool]) -> Vec<usize> {
+fn numbers(groups: &[&str], marked: impl Iterator<Item = bool>) -> Vec<usize> {
     let mut known = BTreeMap::new();
-    let marked = groups.iter().zip(out).filter(|(_, out)| **out);
+    let marked = groups.iter().zip(marked).filter(|(_, marked)| *marked);
     let number = |(group, _)| {
         let next = known.len();
         *known.entry(group).or_insert(next)
@@ -109,19 +124,19 @@ mod tests {
     #[test]
     fn a_share_of_the_rows_is_held_out_and_none_is_lost() {
         let mut left = table(false);
-        let held = split(&mut left, Some(0.25), 3).ok().flatten().unwrap();
+        let held = split(&mut left, Some(0.25), 3).ok().and_then(|s| s.held).unwrap();
         assert_eq!((held.data.len(), left.rows, left.data.len()), (25, 75, 75));
         let mut all: Vec<f64> = held.data.iter().chain(&left.data).copied().collect();
         all.sort_by(f64::total_cmp);
         assert!(all.iter().enumerate().all(|(i, &x)| x == i as f64 + 0.5));
-        let other = split(&mut table(false), Some(0.25), 4).ok().flatten().unwrap();
+        let other = split(&mut table(false), Some(0.25), 4).ok().and_then(|s| s.held).unwrap();
         assert_ne!(other.data, held.data);
     }
 
     #[test]
     fn groups_stay_whole() {
         let mut left = table(true);
-        let held = split(&mut left, None, 0).ok().flatten().unwrap();
+        let held = split(&mut left, None, 0).ok().and_then(|s| s.held).unwrap();
         assert_eq!(held.data.len(), 20);
         let groups = |data: &[f64]| -> Vec<i64> {
             let mut g: Vec<i64> = data.iter().map(|x| (x - 0.5) as i64 % 10).collect();
@@ -130,6 +145,16 @@ mod tests {
             g
         };
         assert_eq!((groups(&held.data).len(), groups(&left.data).len()), (2, 8));
+    }
+
+    #[test]
+    fn blocks_are_numbered_on_both_sides() {
+        let mut left = table(true);
+        let split = split(&mut left, None, 0).ok().unwrap();
+        let count = |blocks: &[usize]| blocks.iter().max().map_or(0, |most| most + 1);
+        assert_eq!(count(&split.blocks.unwrap()), 8);
+        assert_eq!(count(&split.held.unwrap().blocks.unwrap()), 2);
+        assert_eq!(count(&whole(&table(true)).blocks.unwrap()), 10);
     }
 
     #[test]

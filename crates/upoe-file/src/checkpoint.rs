@@ -93,7 +93,7 @@ fn parse(container: &Container) -> Option<Checkpoint> {
     })
 }
 
-/// A hash, in hexadecimal, of everything in the data a fit depends on: names, rows, weights,
+/// A hash, in hexadecimal, of everything in the data a fit depends on: names, rows, weights, blocks,
 /// rows held out.
 pub fn fingerprint(names: &[String], rows: &Rows, holdout: Option<&Rows>) -> String {
     let mut hasher = Sha256::new();
@@ -107,6 +107,10 @@ pub fn fingerprint(names: &[String], rows: &Rows, holdout: Option<&Rows>) -> Str
         let weights = rows.weights().unwrap_or(&[]);
         hasher.update((weights.len() as u64).to_le_bytes());
         weights.chunks(1 << 12).for_each(|block| hasher.update(bytes(block)));
+        if let Some(blocks) = rows.blocks() {
+            let numbers = blocks.iter().map(|block| (*block as u64).to_le_bytes());
+            numbers.for_each(|number| hasher.update(number));
+        }
     }
     hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
 }

@@ -5,7 +5,7 @@ use crate::engine::{Candidate, Engine, Memory};
 use crate::error::{Error, Result, invalid};
 use crate::expert::Learnable;
 use crate::learn::{
-    Event, Fit, Observer, Precision, Session, Settings, State, learn, notices, sample,
+    Event, FEW, Fit, Observer, Precision, Session, Settings, State, learn, notices, sample,
 };
 use crate::linalg::pseudo_inverse;
 use crate::model::Model;
@@ -65,13 +65,15 @@ pub struct Fitter<'a> {
     state: State,
     observer: Box<Observer<'a>>,
     effective: Option<Effective>,
+    ties: Vec<usize>,
 }
 
 impl<'a> Fitter<'a> {
     /// A fit with these settings.
     pub fn new(settings: Settings) -> Self {
         let observer = Box::new(|_: &Event| true);
-        Fitter { settings, holdout: None, state: State::default(), observer, effective: None }
+        let state = State::default();
+        Fitter { settings, holdout: None, state, observer, effective: None, ties: Vec::new() }
     }
 
     /// Rows that are not learned from: the path reports their likelihood, and a stop rule can use
@@ -115,8 +117,9 @@ impl<'a> Fitter<'a> {
     }
 
     /// Leaves out rows whose weight does not count.
-    fn fit_counted(self, rows: &Rows) -> Result<Fit> {
+    fn fit_counted(mut self, rows: &Rows) -> Result<Fit> {
         rows.check()?;
+        self.ties = ties(rows);
         let weights = rows.weights().unwrap_or_default();
         let heaviest = weights.iter().copied().fold(0.0, f64::max);
         let counts = |i: &usize| weights[*i] > LIGHT * heaviest;
@@ -195,7 +198,7 @@ impl<'a> Fitter<'a> {
         train: &dyn Engine,
         holdout: Option<&dyn Engine>,
     ) -> Result<Fit> {
-        let Fitter { settings, mut state, observer, effective, .. } = self;
+        let Fitter { settings, mut state, observer, effective, ties, .. } = self;
         for engine in [Some(train), holdout].into_iter().flatten() {
             let (what, expected) = ("dimensions of an engine's rows", whitening.dims());
             if engine.dims() != expected {
@@ -211,11 +214,29 @@ impl<'a> Fitter<'a> {
         let stop = learn(&mut session, &mut state)?;
         state.reserve.clear();
         canonical(&mut state, &whitening);
-        let notices = notices(&whitening, &state, train, &settings, effective);
+        let notices = notices(&whitening, &state, train, &settings, effective, ties);
         let (directions, experts) =
             state.candidates().into_iter().map(|c| (c.direction, c.expert)).unzip();
         Ok(Fit { model: Model::new(whitening, directions, experts)?, state, stop, notices })
     }
+}
+
+/// The columns that vary but take few values, each of them often.
+fn ties(rows: &Rows) -> Vec<usize> {
+    let few = |column: &usize| {
+        let mut known: Vec<f64> = Vec::new();
+        for i in 0..rows.len() {
+            let x = rows.row(i)[*column];
+            if !known.contains(&x) {
+                known.push(x);
+            }
+            if known.len() > FEW {
+                return false;
+            }
+        }
+        known.len() > 1 && rows.len() >= 10 * known.len()
+    };
+    (0..rows.columns()).filter(few).collect()
 }
 
 fn view<'a>(values: &'a [f64], columns: usize, weights: Option<&'a [f64]>) -> Result<Rows<'a>> {

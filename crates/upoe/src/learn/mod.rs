@@ -29,7 +29,7 @@ pub use power::Detectable;
 pub use session::{Event, Observer};
 pub use settings::Settings;
 
-pub(crate) use notice::notices;
+pub(crate) use notice::{FEW, notices};
 pub(crate) use search::sample;
 pub(crate) use session::Session;
 

@@ -3,6 +3,7 @@
 use super::choices::Stop;
 use super::null;
 use super::outcome::State;
+use super::power::Detectable;
 use super::settings::Settings;
 use crate::effective::{Cause, Effective};
 use crate::engine::Engine;
@@ -51,6 +52,24 @@ pub enum Notice {
         /// The largest correlation of a column with itself one row before.
         correlation: f64,
     },
+    /// Nothing was found: what these rows would have shown.
+    Nothing {
+        /// How many rows count.
+        rows: f64,
+        /// Dimensions that were searched.
+        dimensions: usize,
+        /// The smallest gain of a direction that is found in 80 % of samples, in nats per row.
+        gain: f64,
+        /// The distance of two equal groups with that gain, in standard deviations of one.
+        groups: Option<f64>,
+        /// The degrees of freedom of a Student-t with that gain.
+        degrees_of_freedom: Option<f64>,
+    },
+    /// Columns that take few values.
+    Ties {
+        /// Their numbers, from 0.
+        columns: Vec<usize>,
+    },
     /// The null rule was applied outside its simulated table.
     Extrapolated {
         /// Rows over free dimensions.
@@ -91,7 +110,7 @@ impl fmt::Display for Notice {
                         "weights are unequal; if they are numbers of independent rows, say that they are counts"
                     }
                     Cause::Repeats => {
-                        "rows are repeated, and count once; if they are independent, give each once with a count"
+                        "rows are repeated, and count once; if each is an observation of its own, say that they are counts"
                     }
                     Cause::Blocks => "rows of a block resemble each other",
                     Cause::Order => "rows resemble those before them",
@@ -105,6 +124,29 @@ impl fmt::Display for Notice {
                 f,
                 "rows resemble those before them (correlation {correlation:.2}): if they follow one another in time, p-values are too small; say that they are ordered; if the table is only sorted, ignore this"
             ),
+            Notice::Nothing { rows, dimensions, gain, groups, degrees_of_freedom } => {
+                write!(
+                    f,
+                    "no direction differs significantly from a Gaussian, which does not prove that all are Gaussian: with {rows:.0} rows in {dimensions} dimension(s), a direction is found in 80 % of samples if it gains {gain:.2} nats per row"
+                )?;
+                let groups =
+                    groups.map(|d| format!("two equal groups {d:.1} standard deviations apart"));
+                let tails = degrees_of_freedom
+                    .map(|nu| format!("tails of a Student-t with {nu:.1} degrees of freedom"));
+                let such: Vec<String> = [groups, tails].into_iter().flatten().collect();
+                if such.is_empty() { Ok(()) } else { write!(f, ", such as {}", such.join(" or ")) }
+            }
+            Notice::Ties { columns } => {
+                let first: Vec<String> =
+                    columns.iter().take(5).map(|c| c.saturating_add(1).to_string()).collect();
+                let more = if columns.len() > 5 { ", …" } else { "" };
+                write!(
+                    f,
+                    "{} column(s) take at most {FEW} different values ({}{more}): much of what experts gain there is that values repeat, and such a density must not be compared with one of continuous values",
+                    columns.len(),
+                    first.join(", ")
+                )
+            }
             Notice::Extrapolated { rows_per_dimension, dimensions }
                 if *rows_per_dimension < null::FEWEST =>
             {
@@ -124,6 +166,9 @@ impl fmt::Display for Notice {
 /// Sorted tables have neighbours that are alike, too, so that weaker correlations are not spoken of.
 const SORTED: f64 = 0.5;
 
+/// A column of no more different values than this has ties.
+pub(crate) const FEW: usize = 20;
+
 /// The notices of a fit that ended in this state.
 pub(crate) fn notices(
     whitening: &Whitening,
@@ -131,8 +176,12 @@ pub(crate) fn notices(
     train: &dyn Engine,
     settings: &Settings,
     effective: Option<Effective>,
+    ties: Vec<usize>,
 ) -> Vec<Notice> {
     let mut notices = Vec::new();
+    if !ties.is_empty() {
+        notices.push(Notice::Ties { columns: ties });
+    }
     if let Some(Effective { of, rows, cause, neighbours }) = effective {
         notices.extend(cause.map(|cause| Notice::Effective { rows: of, effective: rows, cause }));
         // More than chance: the correlation of independent rows has a deviation of 1/√N.
@@ -163,6 +212,13 @@ pub(crate) fn notices(
             let known = families.filter_map(|f| settings.templates(f, weight).ok()?.pop());
             known.into_iter().any(|expert| !null::covers(&expert, weight, *dims))
         };
+        let (rows, dimensions) = (weight, train.dims());
+        if state.experts.is_empty()
+            && let Some(shown) = Detectable::of(settings, weight, dimensions)
+        {
+            let Detectable { gain, groups, degrees_of_freedom, .. } = shown;
+            notices.push(Notice::Nothing { rows, dimensions, gain, groups, degrees_of_freedom });
+        }
         if let Some(dimensions) = judged.into_iter().find(beyond) {
             let rows_per_dimension = weight / dimensions as f64;
             notices.push(Notice::Extrapolated { rows_per_dimension, dimensions });

@@ -2,20 +2,62 @@
 //!
 //! For rows drawn from a Gaussian, 2N times the gain of the best direction has a distribution
 //! that depends on the rows, the free dimensions and the family alone. `null_table.csv`, made
-//! by `cargo run -p xtask -- null-table`, holds its mean and deviation on a grid; between grid points
-//! both are interpolated on logarithmic scales. The tail is the heavier of a Gumbel and a
-//! gamma law with these moments: the supremum of a chi-square field lies between the two.
+//! by `cargo run -p xtask -- null-table`, holds its mean, deviation and 95 % point on a grid; between
+//! grid points they are interpolated on logarithmic scales. The tail is the heavier of a Gumbel and a
+//! gamma law with this mean and deviation (the supremum of a chi-square field lies between the two),
+//! stretched where its 95 % point lies below that of the table.
 
 use crate::expert::{Expert, Family};
 use special::Gamma as _;
 use std::sync::OnceLock;
 
-/// Mean and deviation of 2N·gain at one grid point, as logarithms.
+/// The distribution of 2N·gain at one grid point: logarithms of its mean, deviation and 95 % point.
 #[derive(Clone, Copy, Debug)]
 struct Cell {
     ln_ratio: f64,
-    ln_mean: f64,
-    ln_deviation: f64,
+    ln: [f64; 3],
+}
+
+/// The distribution of 2N·gain on Gaussian rows.
+#[derive(Clone, Copy, Debug)]
+struct Law {
+    mean: f64,
+    deviation: f64,
+    /// By how much the tail of the law with these moments is stretched.
+    stretch: f64,
+}
+
+impl Law {
+    fn new(mean: f64, deviation: f64, upper: f64) -> Self {
+        let law = Law { mean, deviation: MARGIN * deviation, stretch: 1.0 };
+        let stretch = law.point(0.05).map_or(1.0, |point| (upper / point).max(1.0));
+        Law { stretch, ..law }
+    }
+
+    /// The chance of a value above t.
+    fn above(&self, t: f64) -> f64 {
+        let Law { mean, deviation, stretch } = *self;
+        let t = t / stretch;
+        let width = deviation * 6.0_f64.sqrt() / std::f64::consts::PI;
+        let centre = mean - 0.577_215_664_901_532_9 * width;
+        let gumbel = -(-(-(t - centre) / width).exp()).exp_m1();
+        let shape = (mean / deviation).powi(2);
+        let gamma = 1.0 - (t * mean / deviation.powi(2)).inc_gamma(shape);
+        gumbel.max(gamma).clamp(0.0, 1.0)
+    }
+
+    /// The value that is exceeded with this chance; `None` where it is out of reach.
+    fn point(&self, chance: f64) -> Option<f64> {
+        let (mut low, mut high) = (0.0, self.mean + 100.0 * self.deviation);
+        if self.above(high) > chance {
+            return None;
+        }
+        for _ in 0..50 {
+            let middle = 0.5 * (low + high);
+            if self.above(middle) > chance { low = middle } else { high = middle }
+        }
+        Some(high)
+    }
 }
 
 /// The cells of one number of dimensions, by rising rows per dimension.
@@ -44,32 +86,18 @@ pub const FEWEST: f64 = 1.5;
 pub fn p_value(expert: &Expert, weight: f64, dims: usize, gain: f64) -> f64 {
     let t = 2.0 * weight * gain;
     // A family that was not simulated cannot be significant.
-    let Some((mean, deviation)) = moments(expert, weight, dims) else { return 1.0 };
-    if !(t > 0.0) || weight < FEWEST * dims as f64 {
-        return 1.0;
+    match law(expert, weight, dims) {
+        Some(law) if t > 0.0 && weight >= FEWEST * dims as f64 => law.above(t),
+        _ => 1.0,
     }
-    let width = deviation * 6.0_f64.sqrt() / std::f64::consts::PI;
-    let centre = mean - 0.577_215_664_901_532_9 * width;
-    let gumbel = -(-(-(t - centre) / width).exp()).exp_m1();
-    let shape = (mean / deviation).powi(2);
-    let gamma = 1.0 - (t * mean / deviation.powi(2)).inc_gamma(shape);
-    gumbel.max(gamma).clamp(0.0, 1.0)
 }
 
 /// The gain that the best direction of such Gaussian rows exceeds with a chance of `p`; `None` where no
 /// gain shows anything.
 pub fn gain(expert: &Expert, weight: f64, dims: usize, p: f64) -> Option<f64> {
-    let (mean, deviation) = moments(expert, weight, dims)?;
-    let above = |t: f64| p_value(expert, weight, dims, 0.5 * t / weight) > p;
-    let (mut low, mut high) = (0.0, mean + 100.0 * deviation);
-    if above(high) {
-        return None;
-    }
-    for _ in 0..60 {
-        let middle = 0.5 * (low + high);
-        if above(middle) { low = middle } else { high = middle }
-    }
-    Some(0.5 * high / weight)
+    let enough = weight >= FEWEST * dims as f64;
+    let point = law(expert, weight, dims).filter(|_| enough)?.point(p)?;
+    Some(0.5 * point / weight)
 }
 
 /// Whether the table covers such rows by simulation rather than by continuing its trend.
@@ -84,17 +112,17 @@ pub fn covers(expert: &Expert, weight: f64, dims: usize) -> bool {
         })
 }
 
-fn moments(expert: &Expert, weight: f64, dims: usize) -> Option<(f64, f64)> {
+fn law(expert: &Expert, weight: f64, dims: usize) -> Option<Law> {
     let (section, beyond) = section(expert)?;
     let at = |section: &Section| section.at(weight, dims);
-    let (mean, deviation) = at(section);
+    let [mean, deviation, upper] = at(section);
     // Each component past the tabulated ones adds what the last one did.
     let more =
         match table().iter().find(|s| s.family == section.family && s.size + 1 == section.size) {
-            Some(smaller) if beyond > 0.0 => beyond * (mean - at(smaller).0).max(0.0),
+            Some(smaller) if beyond > 0.0 => beyond * (mean - at(smaller)[0]).max(0.0),
             _ => 0.0,
         };
-    Some((mean + more, MARGIN * deviation))
+    Some(Law::new(mean + more, deviation, upper + more))
 }
 
 /// The section for an expert, and how many components it has past the largest tabulated; `None`
@@ -118,8 +146,8 @@ fn section(expert: &Expert) -> Option<(&'static Section, f64)> {
 }
 
 impl Section {
-    /// Mean and deviation of 2N·gain, interpolated in ln dims and ln(rows/dims).
-    fn at(&self, weight: f64, dims: usize) -> (f64, f64) {
+    /// Mean, deviation and 95 % point of 2N·gain, interpolated in ln dims and ln(rows/dims).
+    fn at(&self, weight: f64, dims: usize) -> [f64; 3] {
         let (ln_dims, ln_ratio) = ((dims as f64).ln(), (weight / dims as f64).ln());
         let upper =
             self.lines.partition_point(|l| l.dims < dims as f64).clamp(1, self.lines.len() - 1);
@@ -127,8 +155,7 @@ impl Section {
         let (a, b) = (self.line_at(low, ln_ratio), self.line_at(high, ln_ratio));
         let (from, to) = (self.lines[low].dims.ln(), self.lines[high].dims.ln());
         let share = ((ln_dims - from) / (to - from)).max(0.0);
-        let between = |a: f64, b: f64| (a + share * (b - a)).exp();
-        (between(a.ln_mean, b.ln_mean), between(a.ln_deviation, b.ln_deviation))
+        std::array::from_fn(|k| (a.ln[k] + share * (b.ln[k] - a.ln[k])).exp())
     }
 
     /// Along one line. Past its last cell the trend of the next smaller dimension continues;
@@ -142,20 +169,13 @@ impl Section {
             }
             let (here, there) =
                 (self.line_at(line - 1, last.ln_ratio), self.line_at(line - 1, ln_ratio));
-            return Cell {
-                ln_ratio,
-                ln_mean: last.ln_mean + there.ln_mean - here.ln_mean,
-                ln_deviation: last.ln_deviation + there.ln_deviation - here.ln_deviation,
-            };
+            let ln = std::array::from_fn(|k| last.ln[k] + there.ln[k] - here.ln[k]);
+            return Cell { ln_ratio, ln };
         }
         let upper = cells.partition_point(|c| c.ln_ratio < ln_ratio).clamp(1, cells.len() - 1);
         let (a, b) = (cells[upper - 1], cells[upper]);
         let share = (ln_ratio - a.ln_ratio) / (b.ln_ratio - a.ln_ratio);
-        Cell {
-            ln_ratio,
-            ln_mean: a.ln_mean + share * (b.ln_mean - a.ln_mean),
-            ln_deviation: a.ln_deviation + share * (b.ln_deviation - a.ln_deviation),
-        }
+        Cell { ln_ratio, ln: std::array::from_fn(|k| a.ln[k] + share * (b.ln[k] - a.ln[k])) }
     }
 }
 
@@ -171,14 +191,14 @@ fn read(text: &str) -> Vec<Section> {
         let name = fields.next();
         let numbers: Vec<f64> = fields.filter_map(|f| f.parse().ok()).collect();
         let family = Family::ALL.iter().find(|f| Some(f.name()) == name);
-        let (Some(&family), &[size, dims, rows, _, mean, deviation]) = (family, &numbers[..])
+        let (Some(&family), &[size, dims, rows, _, mean, deviation, upper]) =
+            (family, &numbers[..])
         else {
             continue;
         };
         let cell = Cell {
             ln_ratio: (rows / dims).ln(),
-            ln_mean: mean.max(0.05).ln(),
-            ln_deviation: deviation.max(0.1).ln(),
+            ln: [mean.max(0.05).ln(), deviation.max(0.1).ln(), upper.max(0.1).ln()],
         };
         let known = sections.iter().position(|s| s.family == family && s.size == size as usize);
         let section = known.unwrap_or_else(|| {
