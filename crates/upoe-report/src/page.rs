@@ -127,8 +127,6 @@ pub struct ShownExpert {
     pub gain: f64,
     /// Chance of a gain as large on Gaussian rows.
     pub p_value: Option<f64>,
-    /// Negentropy of the fitted density, in nats.
-    pub negentropy: Option<f64>,
     /// All rows' projections, counted.
     pub histogram: Histogram,
     /// The fitted density on a grid.

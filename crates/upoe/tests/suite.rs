@@ -10,6 +10,7 @@ mod hard_inputs;
 mod learners;
 mod model;
 mod recovery;
+mod search;
 mod settings;
 mod sphering;
 mod stopping;

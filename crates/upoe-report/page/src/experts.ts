@@ -38,7 +38,6 @@ function card(data: Data, store: Store, k: number): HTMLElement {
   const facts: [string, string][] = [
     ["gain", `${exact(expert.gain)} nats per row`],
     ...(expert.p_value === null ? [] : [["p-value", probability(expert.p_value)] as [string, string]]),
-    ...(expert.negentropy === null ? [] : [["negentropy", `${exact(expert.negentropy)} nats`] as [string, string]]),
     ...expert.parameters.filter(({ group }) => group === null).map(({ name, value, note }) => [name, `${exact(value)}${note ? ` (${note})` : ""}`] as [string, string]),
   ];
   const definitions = h("dl", { class: "facts" });

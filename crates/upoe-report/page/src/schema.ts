@@ -58,7 +58,6 @@ export interface Expert {
   /** In nats per row. */
   gain: Real;
   p_value: Real;
-  negentropy: Real;
   histogram: Histogram;
   curve: { from: number; to: number; fitted: Floats; gaussian: Floats; components: Floats[] };
   quantiles: { model: Floats; data: Floats; low: Floats; high: Floats };

@@ -22,14 +22,12 @@ pub(super) fn experts<E>(
             let norm = model.directions()[j].iter().map(|w| w * w).sum::<f64>().sqrt();
             let sorted = histogram::sorted(&projections[j]);
             let histogram = histogram::histogram(&sorted);
-            let negentropy = expert.negentropy();
             Ok(ShownExpert {
                 family: expert.family().name().to_owned(),
                 words: Finding::of(expert).to_string(),
                 parameters: parameters(expert),
                 gain: learned.map_or(f64::NAN, |l| l.gain),
                 p_value: learned.and_then(|l| l.p_value),
-                negentropy: negentropy.is_finite().then_some(negentropy),
                 curve: curve::curve(expert, norm, &histogram),
                 quantiles: quantiles::quantiles(expert, &sorted, &histogram),
                 histogram,
