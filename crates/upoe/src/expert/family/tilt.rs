@@ -5,13 +5,13 @@ mod frame;
 mod learning;
 mod points;
 mod sampler;
+mod stored;
 mod tail;
 mod version_1;
 
 pub use band::Factor;
 pub use sampler::Sampler;
 
-use crate::error::{Result, invalid};
 use crate::expert::quadrature::{NODES, legendre};
 use crate::expert::{Marginal, Parameter, Shape, normal};
 use crate::linalg::HALF_LN_TAU;
@@ -19,6 +19,7 @@ use frame::{Coordinate, Cubic, Frame, Kind};
 use rand::Rng;
 use serde::{Deserialize, Serialize};
 use std::sync::OnceLock;
+use stored::{Plain, Stored};
 use tail::Tail;
 use upoe_kernels::{dispatch, exp};
 
@@ -56,53 +57,6 @@ pub struct Tilt {
 
 /// As many as the covariance of two cubics needs.
 const MOMENTS: usize = 7;
-
-/// What of a tilt is stored.
-#[derive(Serialize, Deserialize)]
-struct Plain {
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    gaussian_tails: bool,
-    coefficients: Vec<f64>,
-    rows: f64,
-}
-
-/// What may be read: version 0.1 wrote another basis.
-#[derive(Deserialize)]
-#[serde(untagged)]
-enum Stored {
-    Present(Plain),
-    Version1(version_1::Plain),
-}
-
-impl TryFrom<Stored> for Tilt {
-    type Error = crate::Error;
-
-    fn try_from(stored: Stored) -> Result<Self> {
-        let plain = match stored {
-            Stored::Present(plain) => plain,
-            Stored::Version1(plain) => plain.present()?,
-        };
-        let Plain { gaussian_tails, coefficients, rows } = plain;
-        let kind = if gaussian_tails { Kind::Gaussian } else { Kind::Tails };
-        if coefficients.len() != kind.frame().knots {
-            return invalid("coefficients", coefficients.len(), "a tilt has one per knot");
-        }
-        if let Some(bad) = coefficients.iter().find(|c| !(c.abs() <= LARGEST)) {
-            return invalid("coefficients", bad, "those of a tilt lie within ±10,000");
-        }
-        if !(1.0..=MOST_ROWS).contains(&rows) {
-            return invalid("rows", rows, "a tilt's penalty is for 1 to 10,000 rows");
-        }
-        Ok(Tilt::build(kind, coefficients, rows))
-    }
-}
-
-impl From<Tilt> for Plain {
-    fn from(tilt: Tilt) -> Self {
-        let gaussian_tails = tilt.kind == Kind::Gaussian;
-        Plain { gaussian_tails, coefficients: tilt.coefficients, rows: tilt.rows }
-    }
-}
 
 /// Beyond this many rows the penalty grows with them. Otherwise ties make f sharper with every
 /// further row, until the quadrature misses its peaks.
