@@ -2,14 +2,18 @@
 
 use crate::engine::{Candidate, Engine, Memory};
 use crate::error::{Error, Result, invalid};
+use crate::evaluate::Evaluation;
 use crate::expert::Learnable;
 use crate::learn::{
-    Event, Fit, Observer, Precision, Session, Settings, State, learn, notices, sample,
+    Event, Fit, Notice, Observer, OutlierCell, Precision, Session, Settings, State, learn, notices,
+    sample,
 };
 use crate::linalg::pseudo_inverse;
 use crate::model::Model;
-use crate::rows::Rows;
+use crate::outliers;
+use crate::rows::{Rows, view};
 use crate::whitening::Whitening;
+use std::collections::HashSet;
 
 /// A row whose weight is less than this share of the largest does not count, however far away it
 /// is.
@@ -17,6 +21,9 @@ const LIGHT: f64 = 1e-100;
 
 /// Up to this many rows are brought into their canonical form first; sorting more takes too long.
 const CANONICAL: usize = 10_000;
+
+/// Up to this many outliers are named.
+const NAMED: usize = 5;
 
 /// Fits a model to rows.
 ///
@@ -92,7 +99,16 @@ impl<'a> Fitter<'a> {
     pub fn fit(self, rows: &Rows) -> Result<Fit> {
         self.settings.check()?;
         self.settings.check_holdout(self.holdout.is_some())?;
-        in_pool(self.settings.threads, || self.fit_counted(rows))
+        in_pool(self.settings.threads, || {
+            let mut fit = self.fit_counted(rows)?;
+            if !fit.left_out.is_empty() {
+                let named = outliers::worst(rows, &fit.left_out, NAMED).into_iter();
+                let named = named.map(|(row, column, value)| OutlierCell { row, column, value });
+                let (count, of) = (fit.left_out.len(), rows.len());
+                fit.notices.insert(0, Notice::Outliers { rows: count, of, named: named.collect() });
+            }
+            Ok(fit)
+        })
     }
 
     /// Fits a model to the sphered rows of an engine. `whitening` is how they were sphered;
@@ -122,7 +138,9 @@ impl<'a> Fitter<'a> {
         }
         rows.check()?;
         let (values, weights) = rows.pick(&chosen);
-        self.fit_canonical(&view(&values, rows.columns(), weights.as_deref())?)
+        let mut fit = self.fit_canonical(&view(&values, rows.columns(), weights.as_deref())?)?;
+        fit.left_out.iter_mut().for_each(|i| *i = chosen[*i]);
+        Ok(fit)
     }
 
     /// Brings few rows into their canonical form, so that neither their order in the file nor how
@@ -137,12 +155,36 @@ impl<'a> Fitter<'a> {
             // Too few rows, or all equal: errors must count the original rows.
             return self.fit_sphered(rows);
         }
-        self.fit_sphered(&view(&values, rows.columns(), weights.as_deref())?)
+        let sorted = view(&values, rows.columns(), weights.as_deref())?;
+        let mut fit = self.fit_sphered(&sorted)?;
+        let bits = |row: &[f64]| row.iter().map(|x| (x + 0.0).to_bits()).collect::<Vec<u64>>();
+        let left_out: HashSet<Vec<u64>> =
+            fit.left_out.iter().map(|&i| bits(&sorted.row(i))).collect();
+        let is_left_out =
+            |i: &usize| rows.weight(*i) > 0.0 && left_out.contains(&bits(&rows.row(*i)));
+        fit.left_out = match left_out.is_empty() {
+            true => Vec::new(),
+            false => (0..rows.len()).filter(is_left_out).collect(),
+        };
+        Ok(fit)
     }
 
-    /// Spheres the rows into engines in memory.
+    /// Spheres the rows into engines in memory, without those that are too far away.
     fn fit_sphered(self, rows: &Rows) -> Result<Fit> {
-        let whitening = Whitening::fit(rows, self.settings.dims)?;
+        let outliers::Sphered { whitening, left_out } =
+            outliers::sphering(rows, self.settings.dims)?;
+        if left_out.is_empty() {
+            return self.fit_whitened(whitening, rows);
+        }
+        let mut kept = vec![true; rows.len()];
+        left_out.iter().for_each(|&i| kept[i] = false);
+        let kept: Vec<usize> = (0..rows.len()).filter(|&i| kept[i]).collect();
+        let (values, weights) = rows.pick(&kept);
+        let near = view(&values, rows.columns(), weights.as_deref())?;
+        Ok(Fit { left_out, ..self.fit_whitened(whitening, &near)? })
+    }
+
+    fn fit_whitened(self, whitening: Whitening, rows: &Rows) -> Result<Fit> {
         if whitening.columns() > 256 {
             upoe_kernels::release_memory();
         }
@@ -195,13 +237,24 @@ impl<'a> Fitter<'a> {
         let notices = notices(&whitening, &state, train, &settings);
         let (directions, experts) =
             state.candidates().into_iter().map(|c| (c.direction, c.expert)).unzip();
-        Ok(Fit { model: Model::new(whitening, directions, experts)?, state, stop, notices })
+        let model = Model::new(whitening, directions, experts)?;
+        Ok(Fit { model, state, stop, notices, left_out: Vec::new() })
     }
 }
 
-fn view<'a>(values: &'a [f64], columns: usize, weights: Option<&'a [f64]>) -> Result<Rows<'a>> {
-    let rows = Rows::new(values, columns)?;
-    weights.map_or(Ok(rows), |weights| rows.weighted(weights))
+impl Fit {
+    /// Scores the rows that the model was learned from and, where there are any, the held-out ones.
+    /// `rows` are those that were given to the fit; outliers that it left out do not count.
+    pub fn evaluate(&self, rows: &Rows, holdout: Option<&Rows>) -> Result<Evaluation> {
+        if self.left_out.is_empty() {
+            return Evaluation::of(&self.model, rows, holdout);
+        }
+        let left_out: HashSet<usize> = self.left_out.iter().copied().collect();
+        let kept: Vec<usize> = (0..rows.len()).filter(|i| !left_out.contains(i)).collect();
+        let (values, weights) = rows.pick(&kept);
+        let near = view(&values, rows.columns(), weights.as_deref())?;
+        Evaluation::of(&self.model, &near, holdout)
+    }
 }
 
 /// Runs on a pool of this many threads; `None` is the current pool.

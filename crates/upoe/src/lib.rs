@@ -68,6 +68,7 @@ mod learn;
 mod linalg;
 mod model;
 mod moments;
+mod outliers;
 pub mod random;
 mod rows;
 mod whitening;
@@ -77,8 +78,8 @@ pub use error::{Error, Result};
 pub use fitter::{Fitter, fit};
 pub use holdout::{HOLDOUT_SHARE, held_out};
 pub use learn::{
-    Choice, Event, Families, Fit, Learned, Learner, Notice, Observer, ParallelStart, PathPoint,
-    Precision, Recipe, Settings, State, Stop, StopReason,
+    Choice, Event, Families, Fit, Learned, Learner, Notice, Observer, OutlierCell, ParallelStart,
+    PathPoint, Precision, Recipe, Settings, State, Stop, StopReason,
 };
 pub use model::{Explanation, Model};
 pub use moments::Moments;

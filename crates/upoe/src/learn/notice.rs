@@ -43,6 +43,26 @@ pub enum Notice {
         /// Free dimensions.
         dimensions: usize,
     },
+    /// Rows too far away from all others, which were not learned from.
+    Outliers {
+        /// How many.
+        rows: usize,
+        /// Training rows.
+        of: usize,
+        /// The first of them, each with the cell that is farthest away.
+        named: Vec<OutlierCell>,
+    },
+}
+
+/// A cell far away from all others of its column.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct OutlierCell {
+    /// Which training row, from 0.
+    pub row: usize,
+    /// Which column, from 0.
+    pub column: usize,
+    /// The value of the cell.
+    pub value: f64,
 }
 
 impl fmt::Display for Notice {
@@ -82,6 +102,20 @@ impl fmt::Display for Notice {
                 f,
                 "{rows_per_dimension:.1} rows per dimension in {dimensions} dimensions lie outside the simulated table of the null rule: p-values continue its trend"
             ),
+            Notice::Outliers { rows, of, named } => {
+                write!(
+                    f,
+                    "{rows} of {of} training rows lie too far away from all others and were not learned from, because they would set the scale of the others:"
+                )?;
+                for (i, cell) in named.iter().enumerate() {
+                    let OutlierCell { row, column, value } = cell;
+                    let (row, column) = (row.saturating_add(1), column.saturating_add(1));
+                    let comma = if i == 0 { "" } else { "," };
+                    write!(f, "{comma} row {row} (column {column}: {value:.6e})")?;
+                }
+                let more = if *rows > named.len() { ", …" } else { "" };
+                write!(f, "{more}; look at these rows, and correct or drop them")
+            }
         }
     }
 }
