@@ -18,11 +18,19 @@ use reach::{Spread, beyond, spreads};
 /// With fewer rows, nothing can be said about what is far away.
 const FEWEST: usize = 10;
 /// Ranges and distances are judged on about this many rows.
-const SAMPLE: usize = 10_000;
+const SAMPLE: usize = 5_000;
 /// How often rows are sphered again after some were left out.
 const ROUNDS: usize = 4;
 /// In sphered units, smaller differences are rounding.
 const ROUNDING: f64 = 1e-6;
+
+/// At most this share of a column is left out; more than that is structure.
+const OF_COLUMN: f64 = 0.05;
+/// Along a sphered dimension only single rows are left out: rare values of a relation between columns
+/// look the same.
+const OF_DIMENSION: f64 = 0.001;
+/// Sphered dimensions are judged where there are this many rows for each.
+const ROWS_PER_DIMENSION: usize = 10;
 
 /// The sphering of some rows, and which of them were left out of it, in rising order.
 pub(crate) struct Sphered {
@@ -32,41 +40,77 @@ pub(crate) struct Sphered {
 
 /// Spheres rows without those that are too far away from all others.
 pub(crate) fn sphering(rows: &Rows, dims: Dims) -> Result<Sphered> {
-    let all: Vec<usize> = (0..rows.len()).filter(|&i| rows.weight(i) > 0.0).collect();
-    if all.len() < FEWEST {
-        return Ok(Sphered { whitening: Whitening::fit(rows, dims)?, left_out: Vec::new() });
+    let as_they_are =
+        || Ok(Sphered { whitening: Whitening::fit(rows, dims)?, left_out: Vec::new() });
+    let kept: Vec<usize> = (0..rows.len()).filter(|&i| rows.weight(i) > 0.0).collect();
+    if kept.len() < FEWEST {
+        return as_they_are();
     }
     rows.check()?;
-    let mut table = Table { rows, kept: all };
-    let far = columns(rows);
-    table.leave_out(&far);
+    let spreads = columns(rows);
+    let mut table = Table { rows, all: kept.len(), kept };
+    table.leave_out(&far_in_columns(rows, &spreads));
     let mut whitening = table.sphering(dims)?;
-    for _ in 0..ROUNDS {
-        let far = dimensions(&table, &whitening)?;
+    for round in 0..=ROUNDS {
+        let smooth = table.smooth(&whitening, &spreads)?;
+        let Some(smooth) = smooth.filter(|s| ROWS_PER_DIMENSION * s.dims() < table.kept.len())
+        else {
+            break;
+        };
+        let mut far = if round < ROUNDS { dimensions(&table, &smooth)? } else { Vec::new() };
+        let last = far.is_empty();
+        if last {
+            far = scattered::scattered(&table, &smooth)?;
+        }
         if far.is_empty() {
             break;
         }
         table.leave_out(&far);
         whitening = table.sphering(dims)?;
+        if last {
+            break;
+        }
     }
-    let far = scattered::scattered(&table, &whitening)?;
-    if !far.is_empty() {
-        table.leave_out(&far);
-        whitening = table.sphering(dims)?;
-    }
-    let left_out = table.left_out();
-    if 2 * left_out.len() > rows.len() {
+    if 2 * table.kept.len() < table.all {
         // No row is the exception where most are.
-        return Ok(Sphered { whitening: Whitening::fit(rows, dims)?, left_out: Vec::new() });
+        return as_they_are();
     }
-    Ok(Sphered { whitening, left_out })
+    Ok(Sphered { left_out: table.left_out(), whitening })
 }
 
 /// Rows of which some are left out.
 struct Table<'a> {
     rows: &'a Rows<'a>,
-    /// The rows that count and are not left out, in rising order.
+    /// How many rows count.
+    all: usize,
+    /// Those that count and are not left out, in rising order.
     kept: Vec<usize>,
+}
+
+/// How some columns of rows are sphered.
+struct Smooth {
+    columns: Vec<usize>,
+    whitening: Whitening,
+}
+
+impl Smooth {
+    fn dims(&self) -> usize {
+        self.whitening.dims()
+    }
+
+    /// These rows, sphered.
+    fn sphere(&self, rows: &Rows, chosen: &[usize]) -> Result<Vec<f64>> {
+        self.whitening.sphere(&Rows::new(&cells(rows, chosen, &self.columns), self.columns.len())?)
+    }
+}
+
+/// Some columns of some rows, row after row.
+fn cells(rows: &Rows, chosen: &[usize], columns: &[usize]) -> Vec<f64> {
+    let row = |&i: &usize| {
+        let row = rows.row(i);
+        columns.iter().map(|&k| row[k]).collect::<Vec<f64>>()
+    };
+    chosen.iter().flat_map(row).collect()
 }
 
 impl Table<'_> {
@@ -83,78 +127,102 @@ impl Table<'_> {
     }
 
     fn sphering(&self, dims: Dims) -> Result<Whitening> {
-        if self.left_out().is_empty() {
+        if self.kept.len() == self.all {
             return Whitening::fit(self.rows, dims);
         }
         let (values, weights) = self.rows.pick(&self.kept);
         Whitening::fit(&view(&values, self.rows.columns(), weights.as_deref())?, dims)
     }
 
-    /// Evenly spaced rows of those kept, at least this many where there are as many.
-    fn sample(&self, least: usize) -> Vec<usize> {
+    /// The sphering of the columns without many equal values: a rare value of a flag or count is far
+    /// away from the others, but not an outlier. `None` where there are no such columns.
+    fn smooth(&self, whitening: &Whitening, spreads: &[Spread]) -> Result<Option<Smooth>> {
+        let columns: Vec<usize> = (0..spreads.len()).filter(|&i| !spreads[i].tied).collect();
+        if columns.len() == spreads.len() {
+            return Ok(Some(Smooth { columns, whitening: whitening.clone() }));
+        }
+        if columns.is_empty() {
+            return Ok(None);
+        }
+        let (_, weights) = self.rows.pick(&self.kept);
+        let values = cells(self.rows, &self.kept, &columns);
+        let rows = view(&values, columns.len(), weights.as_deref())?;
+        Ok(Some(Smooth { whitening: Whitening::fit(&rows, Dims::All)?, columns }))
+    }
+
+    /// Evenly spaced rows of those kept, at least this many where there are as many: sphered, with
+    /// their weights.
+    fn sample(&self, least: usize, smooth: &Smooth) -> Result<(Vec<f64>, Option<Vec<f64>>)> {
         let step = (self.kept.len() / least).max(1);
-        self.kept.iter().copied().step_by(step).collect()
+        let chosen: Vec<usize> = self.kept.iter().copied().step_by(step).collect();
+        let weights = self.rows.weights().map(|w| chosen.iter().map(|&i| w[i]).collect());
+        Ok((smooth.sphere(self.rows, &chosen)?, weights))
+    }
+
+    /// Calls `look` with the number and the sphered cells of every kept row and keeps what it finds.
+    fn each<T: Send>(
+        &self,
+        smooth: &Smooth,
+        look: impl Fn(usize, &[f64]) -> Option<T> + Sync,
+    ) -> Result<Vec<T>> {
+        let part = |chosen: &[usize]| {
+            let x = smooth.sphere(self.rows, chosen)?;
+            let rows = chosen.iter().zip(x.chunks_exact(smooth.dims()));
+            Ok(rows.filter_map(|(&i, x)| look(i, x)).collect())
+        };
+        let parts: Result<Vec<Vec<T>>> = self.kept.par_chunks(1024).map(part).collect();
+        Ok(parts?.into_iter().flatten().collect())
     }
 }
 
-/// Marks rows with a value beyond the reach of an expert, in any column; empty where there are none.
-fn columns(rows: &Rows) -> Vec<bool> {
+/// The spread of every column.
+fn columns(rows: &Rows) -> Vec<Spread> {
     let step = (rows.len() / SAMPLE).max(1);
     let sample: Vec<usize> =
         (0..rows.len()).step_by(step).filter(|&i| rows.weight(i) > 0.0).collect();
     let (values, weights) = rows.pick(&sample);
-    let spreads = spreads(&values, rows.columns(), weights.as_deref(), 0.0);
-    let deviations = reach::deviations(rows, &spreads);
-    let judged = spreads.iter().zip(deviations).enumerate();
-    let wide: Vec<(usize, Spread)> =
-        judged.filter(|(_, (s, d))| s.is_exceeded(*d)).map(|(i, (s, _))| (i, *s)).collect();
-    let value = |row: usize, column: usize| rows.row(row)[column];
-    mark(&wide, rows, &(0..rows.len()).collect::<Vec<_>>(), value)
+    spreads(&values, rows.columns(), weights.as_deref(), 0.0)
 }
 
-/// Marks rows with a value beyond the reach of an expert along any sphered dimension, where the
-/// deviation is 1.
-fn dimensions(table: &Table, whitening: &Whitening) -> Result<Vec<bool>> {
-    let (rows, dims) = (table.rows, whitening.dims());
-    let (values, weights) = rows.pick(&table.sample(SAMPLE));
-    let x = whitening.sphere(&Rows::new(&values, rows.columns())?)?;
-    let spreads = spreads(&x, dims, weights.as_deref(), ROUNDING);
-    let judged = spreads.into_iter().enumerate();
-    let wide: Vec<(usize, Spread)> = judged.filter(|(_, s)| s.is_exceeded(1.0)).collect();
-    let value = |row: usize, dimension: usize| whitening.sphere_row(&rows.row(row))[dimension];
-    Ok(mark(&wide, rows, &table.kept, value))
+/// Marks rows with a value beyond the reach of an expert, in any column; empty where there are none.
+fn far_in_columns(rows: &Rows, spreads: &[Spread]) -> Vec<bool> {
+    let judged = spreads.iter().zip(reach::deviations(rows, spreads)).enumerate();
+    let wide: Vec<(usize, &Spread)> =
+        judged.filter(|(_, (s, d))| s.is_exceeded(*d)).map(|(i, (s, _))| (i, s)).collect();
+    let far = |(column, spread): &(usize, &Spread)| {
+        let counted = (0..rows.len()).filter(|&i| rows.weight(i) > 0.0);
+        let cells = counted.map(|i| (rows.row(i)[*column], rows.weight(i), i)).collect();
+        beyond(cells, spread, OF_COLUMN)
+    };
+    mark(rows, wide.par_iter().flat_map(far).collect())
 }
 
-/// Marks the rows that are beyond reach in one of these columns or dimensions.
-fn mark(
-    wide: &[(usize, Spread)],
-    rows: &Rows,
-    of: &[usize],
-    value: impl Fn(usize, usize) -> f64 + Sync,
-) -> Vec<bool> {
-    let far: Vec<Vec<usize>> = wide
-        .par_iter()
-        .map(|(at, spread)| {
-            let cell = |&i: &usize| (value(i, *at), rows.weight(i), i);
-            beyond(of.iter().map(cell).filter(|c| c.1 > 0.0).collect(), spread)
-        })
-        .collect();
-    if far.iter().all(Vec::is_empty) {
+/// The same along sphered dimensions, where the deviation is 1.
+fn dimensions(table: &Table, smooth: &Smooth) -> Result<Vec<bool>> {
+    let (x, weights) = table.sample(SAMPLE, smooth)?;
+    let mut far = Vec::new();
+    let spreads = spreads(&x, smooth.dims(), weights.as_deref(), ROUNDING).into_iter();
+    for (k, spread) in spreads.enumerate().filter(|(_, s)| s.is_exceeded(1.0)) {
+        let cell = |i: usize, x: &[f64]| Some((x[k], table.rows.weight(i), i));
+        far.extend(beyond(table.each(smooth, cell)?, &spread, OF_DIMENSION));
+    }
+    Ok(mark(table.rows, far))
+}
+
+/// Marks these rows; empty where there are none.
+fn mark(rows: &Rows, far: Vec<usize>) -> Vec<bool> {
+    if far.is_empty() {
         return Vec::new();
     }
     let mut marked = vec![false; rows.len()];
-    far.into_iter().flatten().for_each(|i| marked[i] = true);
+    far.into_iter().for_each(|i| marked[i] = true);
     marked
 }
 
 /// The column in which a row is farthest away, measured by the ranges of the other rows, and its
 /// value there.
 pub(crate) fn worst(rows: &Rows, left_out: &[usize], shown: usize) -> Vec<(usize, usize, f64)> {
-    let step = (rows.len() / SAMPLE).max(1);
-    let sample: Vec<usize> =
-        (0..rows.len()).step_by(step).filter(|&i| rows.weight(i) > 0.0).collect();
-    let (values, weights) = rows.pick(&sample);
-    let spreads = spreads(&values, rows.columns(), weights.as_deref(), 0.0);
+    let spreads = columns(rows);
     let farthest = |&row: &usize| {
         let cells = rows.row(row);
         let far = |i: usize| ((cells[i] - spreads[i].centre) / spreads[i].scale).abs();

@@ -6,8 +6,6 @@ use rayon::prelude::*;
 /// The largest deviation that experts can work with, in units of the central range. They shrink to
 /// 0.02 deviations; a Cauchy column's own scale is 0.4 of this unit, which leaves a factor of 2.
 const REACH: f64 = 10.0;
-/// At most this share of a column is left out; more than that is structure.
-const SHARE: f64 = 0.05;
 /// From the 10th to the 90th percentile of a Gaussian, in deviations.
 const CENTRAL: f64 = 2.563;
 /// From this share of equal values on, the others are judged by themselves.
@@ -19,6 +17,8 @@ const TIED: f64 = 0.2;
 pub(super) struct Spread {
     pub centre: f64,
     pub scale: f64,
+    /// Whether many values equal the median.
+    pub tied: bool,
 }
 
 impl Spread {
@@ -38,11 +38,12 @@ impl Spread {
         let total: f64 = values.iter().map(|v| v.1).sum();
         let different: f64 = others.iter().map(|v| v.1).sum();
         let mut scale = if central > rounding { central } else { 0.0 };
-        if different < (1.0 - TIED) * total && !others.is_empty() {
+        let tied = different < (1.0 - TIED) * total;
+        if tied && !others.is_empty() {
             others.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
             scale = scale.max(2.0 * quantile(&others, 0.8) / CENTRAL);
         }
-        Spread { centre, scale }
+        Spread { centre, scale, tied }
     }
 
     /// Whether a deviation is more than experts can work with.
@@ -105,8 +106,9 @@ pub(super) fn deviations(rows: &Rows, spreads: &[Spread]) -> Vec<f64> {
 }
 
 /// Which of these cells, given as value, weight and row, must be left out, the farthest first, so that
-/// the deviation of the others is within reach.
-pub(super) fn beyond(mut cells: Vec<(f64, f64, usize)>, spread: &Spread) -> Vec<usize> {
+/// the deviation of the others is within reach. None, where that takes more than `share` of the weight
+/// and more than one row: so many are structure.
+pub(super) fn beyond(mut cells: Vec<(f64, f64, usize)>, spread: &Spread, share: f64) -> Vec<usize> {
     let distance = |cell: &(f64, f64, usize)| (cell.0 - spread.centre).abs();
     cells.sort_unstable_by(|a, b| distance(a).total_cmp(&distance(b)));
     // Mean and scatter of the cells so far, from the nearest on.
@@ -123,8 +125,7 @@ pub(super) fn beyond(mut cells: Vec<(f64, f64, usize)>, spread: &Spread) -> Vec<
         }
     }
     let (limit, kept) = within;
-    if kept < (1.0 - SHARE) * weight {
-        return Vec::new();
-    }
-    cells.iter().filter(|cell| distance(cell) > limit).map(|cell| cell.2).collect()
+    let far: Vec<usize> =
+        cells.iter().filter(|cell| distance(cell) > limit).map(|cell| cell.2).collect();
+    if far.len() > 1 && kept < (1.0 - share) * weight { Vec::new() } else { far }
 }

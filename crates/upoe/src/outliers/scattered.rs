@@ -5,7 +5,7 @@
 //! expert describes. Those in many directions would need as many experts and still spoil the
 //! sphering of the others.
 
-use super::{SAMPLE, Table};
+use super::{SAMPLE, Smooth, Table, mark};
 use crate::error::Result;
 use crate::rows::{Rows, view};
 use crate::whitening::{Dims, Whitening};
@@ -29,14 +29,9 @@ const GROUP: (f64, usize) = (0.005, 5);
 const COMPARED: usize = 1000;
 
 /// Marks scattered rows; empty where there are none.
-pub(super) fn scattered(table: &Table, whitening: &Whitening) -> Result<Vec<bool>> {
-    let (rows, dims) = (table.rows, whitening.dims());
-    let sample = table.sample(SAMPLE.max(10 * dims));
-    if sample.len() < 3 * dims {
-        return Ok(Vec::new());
-    }
-    let (values, weights) = rows.pick(&sample);
-    let x = whitening.sphere(&Rows::new(&values, rows.columns())?)?;
+pub(super) fn scattered(table: &Table, smooth: &Smooth) -> Result<Vec<bool>> {
+    let (rows, dims) = (table.rows, smooth.dims());
+    let (x, weights) = table.sample(SAMPLE.max(10 * dims), smooth)?;
     let x = view(&x, dims, weights.as_deref())?;
     // A Gaussian has ⟨‖x‖⁴⟩ = D (D + 2), and 1 % of rows at 10 deviations much more.
     let d = dims as f64;
@@ -46,23 +41,25 @@ pub(super) fn scattered(table: &Table, whitening: &Whitening) -> Result<Vec<bool
         return Ok(Vec::new());
     }
     let Some(inner) = inner(&x, weight)? else { return Ok(Vec::new()) };
-    let distances: Vec<f64> = (0..x.len()).map(|i| length(&inner.sphere_row(&x.row(i)))).collect();
+    let distances = lengths(&inner, &x)?;
     let Some(limit) = gap(&distances, &x, weight) else { return Ok(Vec::new()) };
-    let place = |row: usize| inner.sphere_row(&whitening.sphere_row(&rows.row(row)));
-    let place = |&row: &usize| Some((row, place(row))).filter(|(_, u)| length(u) > limit);
-    let far: Vec<(usize, Vec<f64>)> = table.kept.par_iter().filter_map(place).collect();
+    let place = |row: usize, x: &[f64]| {
+        let u = inner.sphere_row(x);
+        (length(&u) > limit).then_some((row, u))
+    };
+    let far: Vec<(usize, Vec<f64>)> = table.each(smooth, place)?;
     let total: f64 = table.kept.iter().map(|&i| rows.weight(i)).sum();
-    let alone: Vec<usize> = alone(&far, rows, total);
-    if alone.len() < FEWEST {
-        return Ok(Vec::new());
-    }
-    let mut marked = vec![false; rows.len()];
-    alone.into_iter().for_each(|i| marked[i] = true);
-    Ok(marked)
+    let alone = alone(&far, rows, total);
+    Ok(mark(rows, if alone.len() < FEWEST { Vec::new() } else { alone }))
 }
 
 fn length(x: &[f64]) -> f64 {
     x.iter().map(|x| x * x).sum::<f64>().sqrt()
+}
+
+/// The lengths of rows after sphering.
+fn lengths(whitening: &Whitening, x: &Rows) -> Result<Vec<f64>> {
+    Ok(whitening.sphere(x)?.chunks_exact(whitening.dims()).map(length).collect())
 }
 
 /// The sphering of the inner rows: the nearest under their own sphering (the steps of the
@@ -85,7 +82,7 @@ fn inner(x: &Rows, weight: f64) -> Result<Option<Whitening>> {
         if found.dims() < x.columns() || largest > 1e3 {
             return Ok(None);
         }
-        distances = (0..x.len()).map(|i| length(&found.sphere_row(&x.row(i)))).collect();
+        distances = lengths(&found, x)?;
         whitening = Some(found);
     }
     Ok(whitening)
