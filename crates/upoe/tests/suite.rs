@@ -8,6 +8,7 @@ mod experts;
 mod hard_inputs;
 mod learners;
 mod model;
+mod outliers;
 mod recovery;
 mod settings;
 mod sphering;

@@ -102,22 +102,45 @@ impl fmt::Display for Notice {
                 f,
                 "{rows_per_dimension:.1} rows per dimension in {dimensions} dimensions lie outside the simulated table of the null rule: p-values continue its trend"
             ),
-            Notice::Outliers { rows, of, named } => {
-                write!(
-                    f,
-                    "{rows} of {of} training rows lie too far away from all others and were not learned from, because they would set the scale of the others:"
-                )?;
-                for (i, cell) in named.iter().enumerate() {
-                    let OutlierCell { row, column, value } = cell;
-                    let (row, column) = (row.saturating_add(1), column.saturating_add(1));
-                    let comma = if i == 0 { "" } else { "," };
-                    write!(f, "{comma} row {row} (column {column}: {value:.6e})")?;
-                }
-                let more = if *rows > named.len() { ", …" } else { "" };
-                write!(f, "{more}; look at these rows, and correct or drop them")
-            }
+            Notice::Outliers { rows, of, named } => outliers(f, *rows, *of, named, |column| {
+                format!("column {}", column.saturating_add(1))
+            }),
         }
     }
+}
+
+impl Notice {
+    /// The notice, given what the columns are called.
+    pub fn message(&self, name: impl Fn(usize) -> String) -> String {
+        let Notice::Outliers { rows, of, named } = self else { return self.to_string() };
+        let mut said = String::new();
+        match outliers(&mut said, *rows, *of, named, name) {
+            Ok(()) => said,
+            Err(fmt::Error) => self.to_string(),
+        }
+    }
+}
+
+/// What is said about outliers.
+fn outliers(
+    f: &mut impl fmt::Write,
+    rows: usize,
+    of: usize,
+    named: &[OutlierCell],
+    name: impl Fn(usize) -> String,
+) -> fmt::Result {
+    let lie = if rows == 1 { "row lies" } else { "rows lie" };
+    let were = if rows == 1 { "was" } else { "were" };
+    write!(
+        f,
+        "{rows} of {of} training {lie} too far away from all others and {were} not learned from, so that the density of the others is right:"
+    )?;
+    for (i, OutlierCell { row, column, value }) in named.iter().enumerate() {
+        let comma = if i == 0 { "" } else { "," };
+        write!(f, "{comma} row {} ({}: {value:.6e})", row.saturating_add(1), name(*column))?;
+    }
+    let more = if rows > named.len() { ", …" } else { "" };
+    write!(f, "{more}; correct or drop these rows if they are errors")
 }
 
 /// The notices of a fit that ended in this state.

@@ -26,8 +26,8 @@ const ROUNDING: f64 = 1e-6;
 
 /// At most this share of a column is left out; more than that is structure.
 const OF_COLUMN: f64 = 0.05;
-/// Along a sphered dimension only single rows are left out: rare values of a relation between columns
-/// look the same.
+/// Along a sphered dimension only single rows are left out, and only if the deviation is theirs: many
+/// exceptions to a relation between columns are structure.
 const OF_DIMENSION: f64 = 0.001;
 /// Sphered dimensions are judged where there are this many rows for each.
 const ROWS_PER_DIMENSION: usize = 10;
@@ -192,7 +192,7 @@ fn far_in_columns(rows: &Rows, spreads: &[Spread]) -> Vec<bool> {
     let far = |(column, spread): &(usize, &Spread)| {
         let counted = (0..rows.len()).filter(|&i| rows.weight(i) > 0.0);
         let cells = counted.map(|i| (rows.row(i)[*column], rows.weight(i), i)).collect();
-        beyond(cells, spread, OF_COLUMN)
+        beyond(cells, spread, 1.0, OF_COLUMN)
     };
     mark(rows, wide.par_iter().flat_map(far).collect())
 }
@@ -204,7 +204,7 @@ fn dimensions(table: &Table, smooth: &Smooth) -> Result<Vec<bool>> {
     let spreads = spreads(&x, smooth.dims(), weights.as_deref(), ROUNDING).into_iter();
     for (k, spread) in spreads.enumerate().filter(|(_, s)| s.is_exceeded(1.0)) {
         let cell = |i: usize, x: &[f64]| Some((x[k], table.rows.weight(i), i));
-        far.extend(beyond(table.each(smooth, cell)?, &spread, OF_DIMENSION));
+        far.extend(beyond(table.each(smooth, cell)?, &spread, 0.5, OF_DIMENSION));
     }
     Ok(mark(table.rows, far))
 }

@@ -106,9 +106,14 @@ pub(super) fn deviations(rows: &Rows, spreads: &[Spread]) -> Vec<f64> {
 }
 
 /// Which of these cells, given as value, weight and row, must be left out, the farthest first, so that
-/// the deviation of the others is within reach. None, where that takes more than `share` of the weight
-/// and more than one row: so many are structure.
-pub(super) fn beyond(mut cells: Vec<(f64, f64, usize)>, spread: &Spread, share: f64) -> Vec<usize> {
+/// the deviation of the others is within reach, or within this `part` of it. None, where that takes
+/// more than `share` of the weight and more than one row: so many are structure.
+pub(super) fn beyond(
+    mut cells: Vec<(f64, f64, usize)>,
+    spread: &Spread,
+    part: f64,
+    share: f64,
+) -> Vec<usize> {
     let distance = |cell: &(f64, f64, usize)| (cell.0 - spread.centre).abs();
     cells.sort_unstable_by(|a, b| distance(a).total_cmp(&distance(b)));
     // Mean and scatter of the cells so far, from the nearest on.
@@ -120,7 +125,7 @@ pub(super) fn beyond(mut cells: Vec<(f64, f64, usize)>, spread: &Spread, share: 
         let step = d - mean;
         mean += step * cell.1 / weight;
         scatter += cell.1 * step * (d - mean);
-        if !spread.is_exceeded((scatter / weight).sqrt()) {
+        if !spread.is_exceeded((scatter / weight).sqrt() / part) {
             within = (distance(cell), weight);
         }
     }

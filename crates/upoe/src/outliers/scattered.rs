@@ -16,7 +16,7 @@ const INNER: f64 = 0.9;
 /// At most this share of the rows is left out.
 const SHARE: f64 = 0.05;
 /// At least this many rows must lie beyond a gap.
-const FEWEST: usize = 8;
+const FEWEST: usize = 5;
 /// A gap is a shell from r to 2r with less than this share of the weight that lies beyond. A tail
 /// of ν degrees of freedom has 2^ν − 1 times as much in the shell as beyond.
 const GAP: f64 = 0.25;
@@ -121,7 +121,9 @@ fn gap(distances: &[f64], x: &Rows, weight: f64) -> Option<f64> {
             let shell = order.partition_point(|o| o.0 <= *r);
             let far = order.partition_point(|o| o.0 <= 2.0 * r);
             let beyond = outside[far];
+            // Of few rows all must lie beyond; then one may lie in the shell for every four more.
             order.len() - far >= FEWEST
+                && (far - shell) as f64 <= GAP * (order.len() - far - FEWEST + 1) as f64
                 && beyond <= SHARE * weight
                 && outside[shell] - beyond <= GAP * beyond
         })
