@@ -17,8 +17,10 @@ use reach::{Spread, beyond, spreads};
 
 /// With fewer rows, nothing can be said about what is far away.
 const FEWEST: usize = 10;
-/// Ranges and distances are judged on about this many rows.
+/// Distances are judged on at least this many rows, evenly spaced, where there are as many.
 const SAMPLE: usize = 5_000;
+/// The same for central ranges, which need fewer.
+const RANGED: usize = 2_000;
 /// How often rows are sphered again after some were left out.
 const ROUNDS: usize = 4;
 /// In sphered units, smaller differences are rounding.
@@ -177,7 +179,7 @@ impl Table<'_> {
 
 /// The spread of every column.
 fn columns(rows: &Rows) -> Vec<Spread> {
-    let step = (rows.len() / SAMPLE).max(1);
+    let step = (rows.len() / RANGED).max(1);
     let sample: Vec<usize> =
         (0..rows.len()).step_by(step).filter(|&i| rows.weight(i) > 0.0).collect();
     let (values, weights) = rows.pick(&sample);
@@ -199,7 +201,7 @@ fn far_in_columns(rows: &Rows, spreads: &[Spread]) -> Vec<bool> {
 
 /// The same along sphered dimensions, where the deviation is 1.
 fn dimensions(table: &Table, smooth: &Smooth) -> Result<Vec<bool>> {
-    let (x, weights) = table.sample(SAMPLE, smooth)?;
+    let (x, weights) = table.sample(RANGED, smooth)?;
     let mut far = Vec::new();
     let spreads = spreads(&x, smooth.dims(), weights.as_deref(), ROUNDING).into_iter();
     for (k, spread) in spreads.enumerate().filter(|(_, s)| s.is_exceeded(1.0)) {
