@@ -6,7 +6,6 @@ use std::time::Instant;
 use numpy::{PyArray1, PyArrayMethods, PyReadonlyArray1};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use upoe::evaluate::Evaluation;
 use upoe::{Event, Fitter, Rows, Settings};
 use upoe_file::Training;
 
@@ -139,7 +138,7 @@ fn learn(
         }
         let fit = fitter.fit(&rows)?;
         let seconds = began.elapsed().as_secs_f64();
-        let evaluation = Evaluation::of(&fit.model, &rows, held.as_ref())?;
+        let evaluation = fit.evaluate(&rows, held.as_ref())?;
         Ok((fit, Training::new(evaluation, seconds, &settings)))
     };
     let checked =

@@ -359,7 +359,8 @@ impl PyModel {
     /// What a user should know: (whether it is about convergence, sentence).
     #[getter]
     fn notices(&self) -> Vec<(bool, String)> {
-        let about = |n: &Notice| (matches!(n, Notice::Iterations { .. }), n.to_string());
+        let name = |column: usize| self.0.names.get(column).cloned().unwrap_or_default();
+        let about = |n: &Notice| (matches!(n, Notice::Iterations { .. }), n.message(name));
         self.0.notices.iter().map(about).collect()
     }
 

@@ -4,7 +4,6 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use clap::Args;
-use upoe::evaluate::Evaluation;
 use upoe::expert::{Expert, Family, Marginal};
 use upoe::{Rows, Settings};
 use upoe_file::{ModelFile, Training};
@@ -137,7 +136,7 @@ fn fit(table: &Table) -> upoe::Result<ModelFile> {
     let start = Instant::now();
     let fit = upoe::fit(&rows, &settings)?;
     let seconds = start.elapsed().as_secs_f64();
-    let training = Training::new(Evaluation::of(&fit.model, &rows, None)?, seconds, &settings);
+    let training = Training::new(fit.evaluate(&rows, None)?, seconds, &settings);
     Ok(ModelFile::new(fit, table.names.clone(), settings, training))
 }
 

@@ -95,7 +95,9 @@ pub fn notices(file: &ModelFile) -> Vec<String> {
              density",
             rank - 1
         ),
-        notice => notice.to_string(),
+        notice => notice.message(|column| {
+            file.names.get(column).map_or_else(String::new, |name| visible::short(name, 20))
+        }),
     };
     file.notices.iter().map(|notice| visible::line(&said(notice)).into_owned()).collect()
 }

@@ -2,7 +2,6 @@
 
 use std::time::Instant;
 
-use upoe::evaluate::Evaluation;
 use upoe::{Event, Fitter, Rows, Settings, StopReason};
 use upoe_file::{ModelFile, Training};
 use upoe_table::Table;
@@ -123,7 +122,7 @@ fn learn(
     let fit = fitter.fit(&rows).map_err(failed)?;
     let seconds = start.elapsed().as_secs_f64();
     progress.stage("scoring");
-    let evaluation = Evaluation::of(&fit.model, &rows, held.as_ref()).map_err(failed)?;
+    let evaluation = fit.evaluate(&rows, held.as_ref()).map_err(failed)?;
     let training = Training::new(evaluation, seconds, &settings);
     Ok(ModelFile::new(fit, table.names.clone(), settings, training))
 }

@@ -5,8 +5,9 @@
 //! rows than it has. Learning scales the weights so that they add up to that number.
 
 use crate::error::Result;
+use crate::outliers;
 use crate::rows::Rows;
-use crate::whitening::{Dims, Whitening};
+use crate::whitening::Dims;
 use faer::{Mat, Side};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -103,13 +104,19 @@ fn merged_square(rows: &Rows) -> f64 {
     known.chunk_by(|a, b| a.0 == b.0).map(|same| total(same).powi(2)).sum()
 }
 
+/// Farther out, in deviations, rows count as if they were this far.
+const FAR: f64 = 8.0;
+
 /// Sphered rows and their dimensions. Where rows are fewer than dimensions, the largest
 /// dimensions are kept, because the others tell nothing about dependence.
 fn sphered(rows: &Rows) -> Result<(Vec<f64>, usize)> {
     const ROWS_PER_DIMENSION: usize = 10;
     let most = (rows.len() / ROWS_PER_DIMENSION).clamp(1, rows.columns());
-    let whitening = Whitening::fit(rows, Dims::Count(most))?;
-    Ok((whitening.sphere(rows)?, whitening.dims()))
+    let outliers::Sphered { whitening, .. } = outliers::sphering(rows, Dims::Count(most))?;
+    let mut x = whitening.sphere(rows)?;
+    // One row far out must not hide that all others are alike.
+    x.iter_mut().for_each(|x| *x = x.clamp(-FAR, FAR));
+    Ok((x, whitening.dims()))
 }
 
 /// The share that blocks leave: 1 / (1 + (m − 1) ρ), with m the size of a block and ρ the largest

@@ -3,14 +3,18 @@
 use crate::effective::Effective;
 use crate::engine::{Candidate, Engine, Memory};
 use crate::error::{Error, Result, invalid};
+use crate::evaluate::Evaluation;
 use crate::expert::Learnable;
 use crate::learn::{
-    Event, FEW, Fit, Observer, Precision, Session, Settings, State, learn, notices, sample,
+    Event, FEW, Fit, Notice, Observer, OutlierCell, Precision, Session, Settings, State, learn,
+    notices, sample,
 };
 use crate::linalg::pseudo_inverse;
 use crate::model::Model;
-use crate::rows::Rows;
+use crate::outliers;
+use crate::rows::{Rows, view};
 use crate::whitening::Whitening;
+use std::collections::{HashMap, HashSet};
 
 /// A row whose weight is less than this share of the largest does not count, however far away it
 /// is.
@@ -18,6 +22,9 @@ const LIGHT: f64 = 1e-100;
 
 /// Up to this many rows are brought into their canonical form first; sorting more takes too long.
 const CANONICAL: usize = 10_000;
+
+/// Up to this many outliers are named.
+const NAMED: usize = 5;
 
 /// Fits a model to rows.
 ///
@@ -97,7 +104,16 @@ impl<'a> Fitter<'a> {
     pub fn fit(self, rows: &Rows) -> Result<Fit> {
         self.settings.check()?;
         self.settings.check_holdout(self.holdout.is_some())?;
-        in_pool(self.settings.threads, || self.fit_counted(rows))
+        in_pool(self.settings.threads, || {
+            let mut fit = self.fit_counted(rows)?;
+            if !fit.left_out.is_empty() {
+                let named = outliers::worst(rows, &fit.left_out, NAMED).into_iter();
+                let named = named.map(|(row, column, value)| OutlierCell { row, column, value });
+                let (count, of) = (fit.left_out.len(), rows.len());
+                fit.notices.insert(0, Notice::Outliers { rows: count, of, named: named.collect() });
+            }
+            Ok(fit)
+        })
     }
 
     /// Fits a model to the sphered rows of an engine. `whitening` is how they were sphered;
@@ -127,14 +143,10 @@ impl<'a> Fitter<'a> {
         if chosen.is_empty() || chosen.len() == rows.len() {
             return self.fit_canonical(rows);
         }
-        let (values, weights) = rows.pick(&chosen);
-        let mut counted = view(&values, rows.columns(), weights.as_deref())?;
-        let blocks: Option<Vec<usize>> =
-            rows.blocks().map(|blocks| chosen.iter().map(|&i| blocks[i]).collect());
-        if let Some(blocks) = &blocks {
-            counted = counted.in_blocks(blocks)?;
-        }
-        self.fit_canonical(&counted)
+        let counted = Chosen::of(rows, &chosen);
+        let mut fit = self.fit_canonical(&counted.view(rows.columns())?)?;
+        fit.left_out.iter_mut().for_each(|i| *i = chosen[*i]);
+        Ok(fit)
     }
 
     /// Brings few rows into their canonical form, so that neither their order in the file nor how
@@ -151,7 +163,9 @@ impl<'a> Fitter<'a> {
                 let canonical = view(&values, rows.columns(), weights.as_deref())?;
                 let weights = effective.scaled(&canonical);
                 let scaled = view(&values, rows.columns(), weights.as_deref())?;
-                return self.fit_sphered(&scaled, Some(effective));
+                let mut fit = self.fit_sphered(&scaled, Some(effective))?;
+                fit.left_out = equal_to(rows, &fit.left_out, &scaled);
+                return Ok(fit);
             }
         }
         let weights = effective.scaled(rows);
@@ -159,10 +173,19 @@ impl<'a> Fitter<'a> {
         self.fit_sphered(&scaled, Some(effective))
     }
 
-    /// Spheres the rows into engines in memory.
+    /// Spheres the rows into engines in memory, without those that are too far away.
     fn fit_sphered(mut self, rows: &Rows, effective: Option<Effective>) -> Result<Fit> {
         self.effective = effective;
-        let whitening = Whitening::fit(rows, self.settings.dims)?;
+        let outliers::Sphered { whitening, left_out } =
+            outliers::sphering(rows, self.settings.dims)?;
+        if left_out.is_empty() {
+            return self.fit_whitened(whitening, rows);
+        }
+        let near = Chosen::of(rows, &others(rows.len(), &left_out));
+        Ok(Fit { left_out, ..self.fit_whitened(whitening, &near.view(rows.columns())?)? })
+    }
+
+    fn fit_whitened(self, whitening: Whitening, rows: &Rows) -> Result<Fit> {
         if whitening.columns() > 256 {
             upoe_kernels::release_memory();
         }
@@ -217,8 +240,64 @@ impl<'a> Fitter<'a> {
         let notices = notices(&whitening, &state, train, &settings, effective, ties);
         let (directions, experts) =
             state.candidates().into_iter().map(|c| (c.direction, c.expert)).unzip();
-        Ok(Fit { model: Model::new(whitening, directions, experts)?, state, stop, notices })
+        let model = Model::new(whitening, directions, experts)?;
+        Ok(Fit { model, state, stop, notices, left_out: Vec::new() })
     }
+}
+
+impl Fit {
+    /// Scores the rows that the model was learned from and, where there are any, the held-out ones.
+    /// `rows` are those that were given to the fit; outliers that it left out do not count.
+    pub fn evaluate(&self, rows: &Rows, holdout: Option<&Rows>) -> Result<Evaluation> {
+        if self.left_out.is_empty() {
+            return Evaluation::of(&self.model, rows, holdout);
+        }
+        let near = Chosen::of(rows, &others(rows.len(), &self.left_out));
+        Evaluation::of(&self.model, &near.view(rows.columns())?, holdout)
+    }
+}
+
+/// Copies of some rows.
+struct Chosen {
+    values: Vec<f64>,
+    weights: Option<Vec<f64>>,
+    blocks: Option<Vec<usize>>,
+}
+
+impl Chosen {
+    fn of(rows: &Rows, chosen: &[usize]) -> Self {
+        let (values, weights) = rows.pick(chosen);
+        // Numbered anew, because there may be fewer of them.
+        let mut known = HashMap::new();
+        let mut number = |block: usize| {
+            let next = known.len();
+            *known.entry(block).or_insert(next)
+        };
+        let blocks = rows.blocks().map(|all| chosen.iter().map(|&i| number(all[i])).collect());
+        Chosen { values, weights, blocks }
+    }
+
+    fn view(&self, columns: usize) -> Result<Rows<'_>> {
+        let rows = view(&self.values, columns, self.weights.as_deref())?;
+        self.blocks.as_ref().map_or(Ok(rows), |blocks| rows.in_blocks(blocks))
+    }
+}
+
+/// All rows but those left out.
+fn others(rows: usize, left_out: &[usize]) -> Vec<usize> {
+    let left_out: HashSet<usize> = left_out.iter().copied().collect();
+    (0..rows).filter(|i| !left_out.contains(i)).collect()
+}
+
+/// The rows that equal one of some rows of another table.
+fn equal_to(rows: &Rows, chosen: &[usize], of: &Rows) -> Vec<usize> {
+    if chosen.is_empty() {
+        return Vec::new();
+    }
+    let bits = |row: &[f64]| row.iter().map(|x| (x + 0.0).to_bits()).collect::<Vec<u64>>();
+    let known: HashSet<Vec<u64>> = chosen.iter().map(|&i| bits(&of.row(i))).collect();
+    let equal = |i: &usize| rows.weight(*i) > 0.0 && known.contains(&bits(&rows.row(*i)));
+    (0..rows.len()).filter(equal).collect()
 }
 
 /// The columns that vary but take few values, each of them often.
@@ -237,11 +316,6 @@ fn ties(rows: &Rows) -> Vec<usize> {
         known.len() > 1 && rows.len() >= 10 * known.len()
     };
     (0..rows.columns()).filter(few).collect()
-}
-
-fn view<'a>(values: &'a [f64], columns: usize, weights: Option<&'a [f64]>) -> Result<Rows<'a>> {
-    let rows = Rows::new(values, columns)?;
-    weights.map_or(Ok(rows), |weights| rows.weighted(weights))
 }
 
 /// Runs on a pool of this many threads; `None` is the current pool.

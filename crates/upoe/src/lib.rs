@@ -69,6 +69,7 @@ mod learn;
 mod linalg;
 mod model;
 mod moments;
+mod outliers;
 pub mod random;
 mod rows;
 mod whitening;
@@ -79,8 +80,8 @@ pub use error::{Error, Result};
 pub use fitter::{Fitter, fit};
 pub use holdout::{HOLDOUT_SHARE, held_out};
 pub use learn::{
-    Choice, Detectable, Event, Families, Fit, Learned, Learner, Notice, Observer, ParallelStart,
-    PathPoint, Precision, Recipe, Settings, State, Stop, StopReason,
+    Choice, Detectable, Event, Families, Fit, Learned, Learner, Notice, Observer, OutlierCell,
+    ParallelStart, PathPoint, Precision, Recipe, Settings, State, Stop, StopReason,
 };
 pub use model::{Explanation, Model};
 pub use moments::Moments;

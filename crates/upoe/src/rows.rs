@@ -198,3 +198,13 @@ impl<'a> Rows<'a> {
         (values, self.weights.map(|w| chosen.iter().map(|&i| w[i]).collect()))
     }
 }
+
+/// Rows over borrowed numbers, with weights where there are any.
+pub(crate) fn view<'a>(
+    values: &'a [f64],
+    columns: usize,
+    weights: Option<&'a [f64]>,
+) -> Result<Rows<'a>> {
+    let rows = Rows::new(values, columns)?;
+    weights.map_or(Ok(rows), |weights| rows.weighted(weights))
+}

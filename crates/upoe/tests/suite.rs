@@ -9,6 +9,7 @@ mod experts;
 mod hard_inputs;
 mod learners;
 mod model;
+mod outliers;
 mod recovery;
 mod search;
 mod settings;

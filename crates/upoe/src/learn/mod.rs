@@ -23,7 +23,7 @@ mod stop;
 mod templates;
 
 pub use choices::{Choice, Families, Learner, ParallelStart, Precision, Recipe, Stop};
-pub use notice::Notice;
+pub use notice::{Notice, OutlierCell};
 pub use outcome::{Fit, Learned, PathPoint, State, StopReason};
 pub use power::Detectable;
 pub use session::{Event, Observer};

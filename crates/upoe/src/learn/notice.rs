@@ -77,6 +77,26 @@ pub enum Notice {
         /// Free dimensions.
         dimensions: usize,
     },
+    /// Rows too far away from all others, which were not learned from.
+    Outliers {
+        /// How many.
+        rows: usize,
+        /// Training rows.
+        of: usize,
+        /// The first of them, each with the cell that is farthest away.
+        named: Vec<OutlierCell>,
+    },
+}
+
+/// A cell far away from all others of its column.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct OutlierCell {
+    /// Which training row, from 0.
+    pub row: usize,
+    /// Which column, from 0.
+    pub column: usize,
+    /// The value of the cell.
+    pub value: f64,
 }
 
 impl fmt::Display for Notice {
@@ -159,8 +179,45 @@ impl fmt::Display for Notice {
                 f,
                 "{rows_per_dimension:.1} rows per dimension in {dimensions} dimensions lie outside the simulated table of the null rule: p-values continue its trend"
             ),
+            Notice::Outliers { rows, of, named } => outliers(f, *rows, *of, named, |column| {
+                format!("column {}", column.saturating_add(1))
+            }),
         }
     }
+}
+
+impl Notice {
+    /// The notice, given what the columns are called.
+    pub fn message(&self, name: impl Fn(usize) -> String) -> String {
+        let Notice::Outliers { rows, of, named } = self else { return self.to_string() };
+        let mut said = String::new();
+        match outliers(&mut said, *rows, *of, named, name) {
+            Ok(()) => said,
+            Err(fmt::Error) => self.to_string(),
+        }
+    }
+}
+
+/// What is said about outliers.
+fn outliers(
+    f: &mut impl fmt::Write,
+    rows: usize,
+    of: usize,
+    named: &[OutlierCell],
+    name: impl Fn(usize) -> String,
+) -> fmt::Result {
+    let lie = if rows == 1 { "row lies" } else { "rows lie" };
+    let were = if rows == 1 { "was" } else { "were" };
+    write!(
+        f,
+        "{rows} of {of} training {lie} too far away from all others and {were} not learned from, so that the density of the others is right:"
+    )?;
+    for (i, OutlierCell { row, column, value }) in named.iter().enumerate() {
+        let comma = if i == 0 { "" } else { "," };
+        write!(f, "{comma} row {} ({}: {value:.6e})", row.saturating_add(1), name(*column))?;
+    }
+    let more = if rows > named.len() { ", …" } else { "" };
+    write!(f, "{more}; correct or drop these rows if they are errors")
 }
 
 /// Sorted tables have neighbours that are alike, too, so that weaker correlations are not spoken of.

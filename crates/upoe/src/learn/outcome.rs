@@ -21,6 +21,8 @@ pub struct Fit {
     pub stop: StopReason,
     /// What a user should know.
     pub notices: Vec<Notice>,
+    /// Outliers among the training rows that were not learned from, from 0, in rising order.
+    pub left_out: Vec<usize>,
 }
 
 /// A direction and expert that learning found, and how.
