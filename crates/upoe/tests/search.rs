@@ -91,17 +91,17 @@ fn a_heavy_tail_does_not_hide_groups() {
 /// direction would be noise.
 #[test]
 fn a_single_column_is_examined() {
-    let (n, d) = (1000, 100);
+    let (n, d) = (600, 100);
     let mut r = rng(12);
     let mut values = normals(n * d, 13);
-    values.iter_mut().step_by(d).for_each(|x| *x += if r.random::<bool>() { 2.0 } else { -2.0 });
+    values.iter_mut().step_by(d).for_each(|x| *x += if r.random::<bool>() { 1.5 } else { -1.5 });
     let fit = fitted(&values, d, |_| ());
     let [only] = fit.model.directions() else { panic!("{:?}", fit.stop) };
     let a = fit.model.whitening().inverse();
     let column: Vec<f64> = (0..d).map(|k| a[(0, k)]).collect();
     let cosine = dot(only, &column).abs() / dot(&column, &column).sqrt();
     assert!(cosine > 0.9, "{cosine}");
-    assert!(fit.state.experts[0].p_value.unwrap() < 1e-6);
+    assert!(fit.state.experts[0].p_value.unwrap() < 1e-3);
     // Rotated, the groups are hidden.
     let rotated = apply(&rotation(d, 14), &values, d);
     assert!(fitted(&rotated, d, |_| ()).state.experts.is_empty());

@@ -167,7 +167,9 @@ struct Stored {
     dims: Dims,
     family: Families,
     mixture_size: usize,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
     counts: bool,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
     ordered: bool,
     fix_mu: Option<Vec<f64>>,
     fix_beta: Option<f64>,

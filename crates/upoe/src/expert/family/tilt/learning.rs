@@ -8,7 +8,7 @@ use upoe_kernels::{Term, dispatch, ln};
 
 /// The prior precision of ∫ f″² where f is rough: N rows weigh N times their mean log-density
 /// against it.
-const LEAST_PRECISION: f64 = 0.02;
+const LEAST_PRECISION: f64 = 0.1;
 
 /// Where f is smooth, the precision is this many times the number of rows, so that on Gaussian
 /// rows, however many, about three degrees of freedom are left.
