@@ -61,7 +61,25 @@ def synthetic():
     return sources @ rng.normal(size=(32, 32)), 32
 
 
-ICA_SETS = {"patches": small_patches, "Frey faces": frey, "synthetic": synthetic}
+def eeg_like():
+    """30,000 × 32, like two minutes of EEG at 250 Hz: 31 sources of 1/f spectra whose amplitudes vary slowly, and
+    one that is nearly Gaussian, mixed. Neighbouring rows are alike, so sources correlate by chance."""
+    rng = np.random.default_rng(0)
+    n = 30_000
+
+    def noise(exponent):
+        """A column of variance 1 whose power falls as 1 / frequency^exponent."""
+        spectrum = np.fft.rfft(rng.normal(size=n))
+        frequency = np.maximum(np.arange(len(spectrum)), 1)
+        column = np.fft.irfft(spectrum * frequency ** (-exponent / 2), n)
+        return (column - column.mean()) / column.std()
+
+    swings = np.append(rng.uniform(0.3, 1.2, size=31), 0.05)
+    sources = [noise(rng.uniform(0.5, 1.5)) * np.exp(swing * noise(2)) for swing in swings]
+    return np.column_stack(sources) @ rng.normal(size=(32, 32)), 32
+
+
+ICA_SETS = {"patches": small_patches, "Frey faces": frey, "synthetic": synthetic, "EEG-like": eeg_like}
 
 
 def cached(name, make):
