@@ -85,9 +85,9 @@ class UPoEICA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Density):
 
         The density is a mixture of three Student-t components, which can have heavy tails, light
         tails or several peaks; AMICA's, a mixture of three generalised Gaussians, can too. This sets
-        `family="mixture"`, `mixture_size=3`, `learner="parallel"`, `parallel_start="random"` and
-        `tol=1e-3`. The command's flags for the same are `--family mixture --mixture-size 3
-        --learner parallel --start random --stop train --tol 1e-3`.
+        `family="mixture"`, `mixture_size=3`, `learner="parallel"`, `parallel_start="random"`,
+        `n_starts=1` and `tol=1e-3`. The command's flags for the same are `--family mixture
+        --mixture-size 3 --learner parallel --start random --starts 1 --stop train --tol 1e-3`.
 
         Parameters
         ----------
@@ -118,6 +118,7 @@ class UPoEICA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Density):
             "mixture_size": 3,
             "learner": "parallel",
             "parallel_start": "random",
+            "n_starts": 1,
             "tol": 1e-3,
         }
         return cls(n_components, **{**preset, **params})

@@ -77,7 +77,7 @@ fn refine_on(
 /// Starts from random orthonormal directions, keeps the best of several, and gives every direction
 /// the family that suits it. Where all dimensions have experts, the first steps are taken on
 /// samples of many rows, each three times as large as the one before. (Elsewhere the Gaussian rest
-/// needs ⟨xxᵀ⟩ = I.)
+/// needs ⟨xxᵀ⟩ = I.) Mixtures of more than two components begin with two.
 fn from_random(session: &mut Session, state: &mut State) -> Step<StopReason> {
     let (train, settings, dims) = (session.train, session.settings, session.train.dims());
     let j = settings.experts.unwrap_or(dims).min(dims);
@@ -95,8 +95,19 @@ fn from_random(session: &mut Session, state: &mut State) -> Step<StopReason> {
         refine_on(session, state, larger, rough)?;
         size *= 3;
     }
+    let rows = larger.as_deref().or(sample).unwrap_or(train);
+    if settings.mixture_size > 2 {
+        for expert in state.experts.iter_mut().map(|e| &mut e.candidate.expert) {
+            if let Expert::Mixture(mixture) = expert {
+                *mixture = mixture.clone().divided(settings.mixture_size);
+            }
+        }
+        if sample.is_some() {
+            refine_on(session, state, rows, rough)?;
+        }
+    }
     if settings.families.only().is_none() {
-        suit(session, state, larger.as_deref().or(sample).unwrap_or(train))?;
+        suit(session, state, rows)?;
     }
     refine(session, state)?;
     Ok(if j == dims { StopReason::Dimensions } else { StopReason::Experts })
@@ -104,8 +115,9 @@ fn from_random(session: &mut Session, state: &mut State) -> Step<StopReason> {
 
 /// Learns `j` experts of one family together from several random starts, of which half continue
 /// after each round. Where mixtures are allowed, it is they: unlike a Student-t, a mixture
-/// can have heavy tails, light tails or several peaks, so it finds sources of any shape. When
-/// the observer stops it, the state holds what was reached.
+/// can have heavy tails, light tails or two peaks, so it finds sources of any shape. With three
+/// components it could also fit the sum of two sources of two peaks, and stay there. When the
+/// observer stops it, the state holds what was reached.
 fn race(
     session: &mut Session,
     state: &mut State,
@@ -116,7 +128,10 @@ fn race(
     let (settings, dims) = (session.settings, rows.dims());
     let families = || settings.families.iter();
     let family = families().find(|f| *f == Family::Mixture).or_else(|| families().next());
-    let templates = family.map(|f| settings.templates(f, rows.weight())).transpose()?;
+    let fixed = settings.fix_mu.as_ref().is_some_and(|mu| mu.len() == settings.mixture_size);
+    let most = if fixed { settings.mixture_size } else { 2 };
+    let simple = settings.clone().with(|s| s.mixture_size = s.mixture_size.min(most));
+    let templates = family.map(|f| simple.templates(f, rows.weight())).transpose()?;
     let template = templates.and_then(|t| t.into_iter().next()).unwrap_or_else(Expert::gaussian);
     let objective = Objective::new(rows, &[], Geometry::Oblique);
     let random_start = |k: usize| {
