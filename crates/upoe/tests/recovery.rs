@@ -60,7 +60,11 @@ fn random_starts_find_sources_of_any_shape() {
         vec!["bimodal"; 6],
         vec!["uniform", "bimodal", "laplace", "uniform", "bimodal", "laplace"],
     ];
-    let cases = [(2000, Families::default()), (20_000, Families::default()), (2000, Family::Mixture.into())];
+    let cases = [
+        (2000, Families::default()),
+        (20_000, Families::default()),
+        (2000, Family::Mixture.into()),
+    ];
     for (n, families) in &cases {
         for kinds in &sets {
             let (values, mixing) = mixed_shapes(*n, kinds);
@@ -82,7 +86,8 @@ fn random_starts_find_sources_of_any_shape() {
 /// alone.
 #[test]
 fn all_families_together_gain_as_much_as_the_best_one() {
-    let (values, _) = mixed_shapes(10_000, &["uniform", "laplace", "bimodal", "laplace", "laplace"]);
+    let (values, _) =
+        mixed_shapes(10_000, &["uniform", "laplace", "bimodal", "laplace", "laplace"]);
     let rows = Rows::new(&values, 5).unwrap();
     let gain = |families: Families| {
         let settings = Settings::default().with(|s| {

@@ -174,9 +174,7 @@ fn suit(session: &Session, state: &mut State, rows: &dyn Engine) -> Result<()> {
     let flat: Vec<Candidate> = tried.concat();
     let sums = ask(rows, &flat)?;
     let costs: Vec<f64> = (flat.iter().zip(&sums))
-        .map(|(c, s)| {
-            c.expert.loss(&s.statistics, weight) + c.expert.free_parameters() / weight
-        })
+        .map(|(c, s)| c.expert.loss(&s.statistics, weight) + c.expert.free_parameters() / weight)
         .collect();
     let each = tried.first().map_or(1, Vec::len);
     for ((learned, tried), costs) in state.experts.iter_mut().zip(tried).zip(costs.chunks(each)) {
