@@ -163,7 +163,10 @@ def main():
         rows = ica_set(name)
         say(f"ica: {name}, {rows.shape[0]} × {rows.shape[1]}")
         if only_amica and name in results:
-            results[name]["adaptive"] = adaptive(rows)
+            results[name]["adaptive"] = adaptive(rows) | {
+                "machine": machine(),
+                "date": time.strftime("%Y-%m-%d"),
+            }
             continue
         all_methods = methods(rows)
         curves = {

@@ -110,8 +110,8 @@ def ica_section(result):
         parts.append(table(head, rows))
         if "adaptive" in data:
             parts.append(adaptive_tables(data["adaptive"]))
-        if "machine" in data:  # measured alone, later than the other sets
-            parts.append(machine(data))
+        # What was measured alone, later than the rest.
+        parts += [machine(alone) for alone in (data.get("adaptive", {}), data) if "machine" in alone]
     ica_plot(result["sets"])
     parts.append(f"\n![gain against time](images/bench/{IMAGES['ica'].name})\n")
     return "".join(parts)
