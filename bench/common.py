@@ -115,7 +115,7 @@ def machine():
         lines = [line.split(":", 1) for line in open("/proc/cpuinfo") if ":" in line]
         fields = {name.strip(): value.strip() for name, value in lines}
         cpu, flags = fields.get("model name", cpu), fields.get("flags", "").split()
-    known = ["upoe", "numpy", "scipy", "scikit-learn", "python-picard", "numexpr"]
+    known = ["upoe", "numpy", "scipy", "scikit-learn", "python-picard", "numexpr", "amica-python", "torch"]
     return {
         "cpu": cpu,
         "cores": os.cpu_count(),

@@ -61,7 +61,26 @@ def synthetic():
     return sources @ rng.normal(size=(32, 32)), 32
 
 
-ICA_SETS = {"patches": small_patches, "Frey faces": frey, "synthetic": synthetic}
+def eeg_like():
+    """30,000 × 32, like two minutes of EEG at 250 Hz without what is slower than 1 Hz: 31 sources of 1/f spectra
+    whose amplitudes vary within seconds, and one that is nearly Gaussian, mixed."""
+    rng = np.random.default_rng(0)
+    n = 30_000
+
+    def noise(exponent, slowest):
+        """A column of variance 1 whose power falls as 1 / frequency^exponent, above the slowest one."""
+        spectrum = np.fft.rfft(rng.normal(size=n))
+        frequency = np.arange(len(spectrum))
+        spectrum *= np.maximum(frequency, slowest) ** (-exponent / 2) * (frequency > 0)
+        column = np.fft.irfft(spectrum, n)
+        return column / column.std()
+
+    swings = np.append(rng.uniform(0.1, 0.7, size=31), 0.02)
+    sources = [noise(rng.uniform(0.5, 1.5), 120) * np.exp(swing * noise(2, 6)) for swing in swings]
+    return np.column_stack(sources) @ rng.normal(size=(32, 32)), 32
+
+
+ICA_SETS = {"patches": small_patches, "Frey faces": frey, "synthetic": synthetic, "EEG-like": eeg_like}
 
 
 def cached(name, make):

@@ -218,3 +218,39 @@ def test_sources_have_unit_variance_and_are_found(learner):
     assert (match.max(axis=0) > 0.97).all()
     assert_allclose(ica.components_ @ ica.mixing_, np.eye(3), atol=1e-9)
     assert_allclose(ica.inverse_transform(S), ica.mean_ + S @ ica.mixing_.T, atol=1e-10)
+
+
+def shapes(n=4000):
+    """Light-tailed, bimodal and heavy-tailed sources, mixed."""
+    rng = np.random.default_rng(6)
+    sources = np.c_[
+        rng.uniform(-1, 1, size=(n, 2)),
+        rng.choice([-1.0, 1.0], size=(n, 2)) + 0.4 * rng.normal(size=(n, 2)),
+        rng.laplace(size=(n, 2)),
+    ]
+    return sources, sources @ rng.normal(size=(6, 6))
+
+
+def test_the_adaptive_preset_finds_sources_of_any_shape():
+    sources, X = shapes()
+    ica = UPoEICA.adaptive().fit(X)
+    assert ica.n_components_ == 6
+    assert {expert.family for expert in ica.experts_} == {"mixture"}
+    match = np.abs(np.corrcoef(ica.transform(X).T, sources.T)[:6, 6:])
+    assert (match.max(axis=0) > 0.99).all()
+    assert sorted(match.argmax(axis=0)) == list(range(6))
+
+
+def test_the_adaptive_preset_is_a_set_of_parameters():
+    ica = UPoEICA.adaptive(3, tol=1e-2, random_state=4)
+    assert (ica.n_components, ica.mixture_size, ica.learner) == (3, 3, "parallel")
+    assert (ica.tol, ica.random_state) == (1e-2, 4)
+    with pytest.raises(TypeError, match="density"):
+        UPoEICA.adaptive(density="x")
+
+
+def test_auto_gains_as_much_as_the_best_family():
+    _, X = shapes()
+    fits = {f: UPoEICA.adaptive(family=f).fit(X) for f in ("auto", "student-t", "mixture")}
+    gains = {f: ica.path_[-1, 0] - ica.path_[0, 0] for f, ica in fits.items()}
+    assert gains["auto"] >= 0.99 * max(gains.values())

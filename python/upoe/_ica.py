@@ -23,6 +23,8 @@ Floats = NDArray[np.float64]
 class UPoEICA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Density):
     """Independent sources by maximum likelihood, with FastICA's API.
 
+    `UPoEICA.adaptive()` has the settings for EEG and other long recordings.
+
     See Also
     --------
     UPoE : The density itself, with all that can be set.
@@ -75,6 +77,51 @@ class UPoEICA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Density):
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
+
+    @classmethod
+    def adaptive(cls, n_components: int | None = None, **params: Any) -> Self:
+        """An estimator for EEG and other long recordings: all sources are learned together, each
+        with a density of its own.
+
+        The density is a mixture of three Student-t components, which can have heavy tails, light
+        tails or several peaks; AMICA's, a mixture of three generalised Gaussians, can too. This sets
+        `family="mixture"`, `mixture_size=3`, `learner="parallel"`, `parallel_start="random"`,
+        `n_starts=1` and `tol=1e-3`. The command's flags for the same are `--family mixture
+        --mixture-size 3 --learner parallel --start random --starts 1 --stop train --tol 1e-3`.
+
+        Parameters
+        ----------
+        n_components : int or None, default=None
+            The number of sources; None takes as many as the data have dimensions.
+        **params
+            Other parameters of UPoEICA, also in place of those named above.
+
+        Returns
+        -------
+        ica : UPoEICA
+            The estimator, not yet fitted.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from upoe import UPoEICA
+        >>> rng = np.random.default_rng(0)
+        >>> sources = np.c_[rng.laplace(size=2000), rng.uniform(size=2000)]
+        >>> X = sources @ [[1.0, 2.0], [1.5, -1.0]]
+        >>> S = UPoEICA.adaptive().fit_transform(X)
+        >>> recovered = np.abs(np.corrcoef(S.T, sources.T)[:2, 2:])
+        >>> bool((recovered.max(axis=0) > 0.99).all())
+        True
+        """
+        preset = {
+            "family": "mixture",
+            "mixture_size": 3,
+            "learner": "parallel",
+            "parallel_start": "random",
+            "n_starts": 1,
+            "tol": 1e-3,
+        }
+        return cls(n_components, **{**preset, **params})
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Finds the sources.

@@ -47,7 +47,8 @@ choices! {
         Sequential = "sequential",
         /// At the pursuit answer.
         Pursuit = "pursuit",
-        /// At random orthonormal directions; needs a number of experts.
+        /// At random orthonormal directions; needs a number of experts, or [`Stop::Train`] for one
+        /// per dimension.
         Random = "random",
         /// One expert at a time, learning all of them together after each, as figure 1 does.
         Grow = "grow",

@@ -8,8 +8,7 @@ use super::session::{Session, Step};
 use super::{path, sequence};
 use crate::engine::{Candidate, Engine, ask};
 use crate::error::Result;
-use crate::evaluate::bic_price;
-use crate::expert::{Expert, Learnable};
+use crate::expert::{Expert, Family, Learnable};
 use crate::linalg::orthonormal;
 use crate::random::{self, Use};
 use rand::RngExt;
@@ -46,12 +45,23 @@ fn renumber(session: &Session, state: &mut State) -> Result<()> {
 /// Learns all experts of a state together, from their current values. When the observer stops it, the
 /// state holds what was reached.
 pub fn refine(session: &mut Session, state: &mut State) -> Step<()> {
+    let (train, tolerance) = (session.train, session.settings.tol);
+    refine_on(session, state, train, tolerance)
+}
+
+/// Learns all experts of a state together from the rows of an engine, to a tolerance.
+fn refine_on(
+    session: &mut Session,
+    state: &mut State,
+    rows: &dyn Engine,
+    tolerance: f64,
+) -> Step<()> {
     if state.experts.is_empty() {
         return Ok(());
     }
     let settings = session.settings;
-    let objective = Objective::new(session.train, &[], Geometry::Oblique);
-    let mut starts = [objective.start(state.candidates(), settings.tol)];
+    let objective = Objective::new(rows, &[], Geometry::Oblique);
+    let mut starts = [objective.start(state.candidates(), tolerance)];
     let j = state.experts.len() - 1;
     let walked =
         objective.walk(&mut starts, settings.max_iter, &mut |value| session.pass(state, j, value));
@@ -65,31 +75,65 @@ pub fn refine(session: &mut Session, state: &mut State) -> Step<()> {
 }
 
 /// Starts from random orthonormal directions, keeps the best of several, and gives every direction
-/// the family that suits it.
+/// the family that suits it. Where all dimensions have experts, the first steps are taken on
+/// samples of many rows, each three times as large as the one before. (Elsewhere the Gaussian rest
+/// needs ⟨xxᵀ⟩ = I.) Mixtures of more than two components begin with two.
 fn from_random(session: &mut Session, state: &mut State) -> Step<StopReason> {
-    let settings = session.settings;
-    let dims = session.train.dims();
+    let (train, settings, dims) = (session.train, session.settings, session.train.dims());
     let j = settings.experts.unwrap_or(dims).min(dims);
-    race(session, state, j)?;
+    let sample = session.sample.filter(|_| j == dims);
+    let rough = settings.tol.max(1e-2);
+    match sample {
+        Some(sample) => race(session, state, sample, rough, j)?,
+        None => race(session, state, train, settings.tol, j)?,
+    }
+    let mut size = sample.map_or(train.rows(), |s| 3 * s.rows());
+    let mut larger = None;
+    while 2 * size < train.rows() {
+        larger = train.subset(settings.seed, size)?;
+        let Some(larger) = larger.as_deref() else { break };
+        refine_on(session, state, larger, rough)?;
+        size *= 3;
+    }
+    let rows = larger.as_deref().or(sample).unwrap_or(train);
+    if settings.mixture_size > 2 {
+        for expert in state.experts.iter_mut().map(|e| &mut e.candidate.expert) {
+            if let Expert::Mixture(mixture) = expert {
+                *mixture = mixture.clone().divided(settings.mixture_size);
+            }
+        }
+        if sample.is_some() {
+            refine_on(session, state, rows, rough)?;
+        }
+    }
     if settings.families.only().is_none() {
-        state.experts = suit(session, state.candidates())?;
+        suit(session, state, rows)?;
     }
     refine(session, state)?;
     Ok(if j == dims { StopReason::Dimensions } else { StopReason::Experts })
 }
 
-/// Learns `j` experts of the first family together from several random starts, of which half continue
-/// after each round. When the observer stops it, the state holds what was reached.
-fn race(session: &mut Session, state: &mut State, j: usize) -> Step<()> {
-    let (train, settings, dims) = (session.train, session.settings, session.train.dims());
-    let first = settings.families.iter().next();
-    let templates = first.map(|family| settings.templates(family, train.weight())).transpose()?;
+/// Learns `j` experts of one family together from several random starts, of which half continue
+/// after each round. Where mixtures are allowed, it is they: unlike a Student-t, a mixture
+/// can have heavy tails, light tails or two peaks, so it finds sources of any shape. With three
+/// components it could also fit the sum of two sources of two peaks, and stay there. When the
+/// observer stops it, the state holds what was reached.
+fn race(
+    session: &mut Session,
+    state: &mut State,
+    rows: &dyn Engine,
+    tolerance: f64,
+    j: usize,
+) -> Step<()> {
+    let (settings, dims) = (session.settings, rows.dims());
+    let families = || settings.families.iter();
+    let family = families().find(|f| *f == Family::Mixture).or_else(|| families().next());
+    let fixed = settings.fix_mu.as_ref().is_some_and(|mu| mu.len() == settings.mixture_size);
+    let most = if fixed { settings.mixture_size } else { 2 };
+    let simple = settings.clone().with(|s| s.mixture_size = s.mixture_size.min(most));
+    let templates = family.map(|f| simple.templates(f, rows.weight())).transpose()?;
     let template = templates.and_then(|t| t.into_iter().next()).unwrap_or_else(Expert::gaussian);
-    // Where all dimensions have experts, the race over many rows is run on a sample of them.
-    // (Elsewhere the Gaussian rest needs ⟨xxᵀ⟩ = I.)
-    let sample = session.sample.filter(|_| j == dims);
-    let tolerance = if sample.is_some() { settings.tol.max(1e-2) } else { settings.tol };
-    let mut objective = Objective::new(sample.unwrap_or(train), &[], Geometry::Oblique);
+    let objective = Objective::new(rows, &[], Geometry::Oblique);
     let random_start = |k: usize| {
         let mut rng = random::stream(settings.seed, Use::Starts, k as u64);
         let random: Vec<Vec<f64>> =
@@ -109,45 +153,37 @@ fn race(session: &mut Session, state: &mut State, j: usize) -> Step<()> {
     if walked.is_ok() {
         walked = objective.walk(&mut starts, settings.max_iter, &mut watch);
     }
-    if sample.is_some() {
-        let reached = objective.answer(&starts[0]);
-        objective = Objective::new(train, &[], Geometry::Oblique);
-        starts = vec![objective.start(reached, settings.tol)];
-        if walked.is_ok() {
-            walked = objective.walk(&mut starts, settings.max_iter, &mut watch);
-        }
-    }
-    state.experts = objective.answer(&starts[0]).into_iter().map(unjoined).collect();
+    let reached = objective.answer(&starts[0]).into_iter();
+    state.experts = reached.map(|c| Learned::new(c, 0.0)).collect();
     walked
 }
 
-/// An expert that has not joined a path yet.
-fn unjoined(candidate: Candidate) -> Learned {
-    Learned::new(candidate, 0.0)
-}
-
-/// Gives every direction the family with the best penalised fit to its projections.
-fn suit(session: &Session, answer: Vec<Candidate>) -> Result<Vec<Learned>> {
-    let (engine, settings) = (session.train, session.settings);
-    let weight = engine.weight();
+/// Gives every direction the family that promises the highest ln p of other rows: the gain of its
+/// fit to the projections, less one nat per parameter over all rows (Akaike). All directions stay,
+/// so the stricter price of a new expert does not apply.
+fn suit(session: &Session, state: &mut State, rows: &dyn Engine) -> Result<()> {
+    let (settings, weight) = (session.settings, rows.weight());
+    let answer = state.candidates();
     let mut tried: Vec<Vec<Candidate>> = answer.iter().map(|c| vec![c.clone()]).collect();
-    for family in settings.families.iter().skip(1) {
+    for family in settings.families.iter() {
         for template in settings.templates(family, weight)? {
-            let fitted = fit_marginals(engine, &answer, &template)?;
+            let fitted = fit_marginals(rows, &answer, &template)?;
             tried.iter_mut().zip(fitted).for_each(|(tried, c)| tried.push(c));
         }
     }
     let flat: Vec<Candidate> = tried.concat();
-    let sums = ask(engine, &flat)?;
-    let costs = flat.iter().zip(&sums).map(|(c, s)| {
-        c.expert.loss(&s.statistics, weight) + bic_price(c.expert.free_parameters(), weight)
-    });
-    let costs: Vec<f64> = costs.collect();
+    let sums = ask(rows, &flat)?;
+    let costs: Vec<f64> = (flat.iter().zip(&sums))
+        .map(|(c, s)| c.expert.loss(&s.statistics, weight) + c.expert.free_parameters() / weight)
+        .collect();
     let each = tried.first().map_or(1, Vec::len);
-    let best = tried.into_iter().zip(costs.chunks(each)).filter_map(|(tried, costs)| {
-        tried.into_iter().zip(costs).min_by(|(_, a), (_, b)| a.total_cmp(b)).map(|(c, _)| c)
-    });
-    Ok(best.map(unjoined).collect())
+    for ((learned, tried), costs) in state.experts.iter_mut().zip(tried).zip(costs.chunks(each)) {
+        let best = tried.into_iter().zip(costs).min_by(|(_, a), (_, b)| a.total_cmp(b));
+        if let Some((candidate, _)) = best {
+            learned.candidate = candidate;
+        }
+    }
+    Ok(())
 }
 
 /// Fits an expert to the projections on each direction by the family's own update: EM with

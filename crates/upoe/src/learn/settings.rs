@@ -147,12 +147,12 @@ impl Settings {
         if start != ParallelStart::Random {
             return Ok(());
         }
-        if self.experts.is_none() {
-            let rule = "a random start needs a number of experts";
-            return invalid("parallel_start", "random", rule);
-        }
         if self.stop_rule() != Stop::Train {
-            let rule = "a random start takes all experts at once: no stop rule applies";
+            let rule = if self.experts.is_none() {
+                "a random start needs a number of experts, or the stop rule train for one per dimension"
+            } else {
+                "a random start takes all experts at once: no stop rule applies"
+            };
             return invalid("parallel_start", "random", rule);
         }
         Ok(())

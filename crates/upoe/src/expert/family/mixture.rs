@@ -91,6 +91,24 @@ impl Mixture {
         terms.iter().map(|t| (t - top).exp() / total).collect()
     }
 
+    /// Nearly the same density with `n` components, if it has fewer: the heaviest is divided into a
+    /// narrower and a wider one, as often as needed. Learning could not part two equal components:
+    /// their gradients are equal too.
+    pub(crate) fn divided(mut self, n: usize) -> Self {
+        while self.components.len() < n {
+            let (heaviest, _) = (self.weights.iter().enumerate())
+                .fold((0, 0.0), |best, (a, w)| if *w > best.1 { (a, *w) } else { best });
+            let whole = self.components[heaviest].clone();
+            let scaled =
+                |by: f64| whole.changed(whole.mu(), by * whole.scale(), whole.degrees_of_freedom());
+            self.weights[heaviest] *= 0.5;
+            self.weights.push(self.weights[heaviest]);
+            self.components[heaviest] = scaled(0.7);
+            self.components.push(scaled(1.3));
+        }
+        self.sorted()
+    }
+
     /// The mean of a probability over the components.
     fn mean(&self, of: impl Fn(&StudentT) -> f64) -> f64 {
         let sum: f64 = self.weights.iter().zip(&self.components).map(|(w, c)| w * of(c)).sum();
