@@ -36,7 +36,7 @@ lint:
 demo:
 	cargo run --release -- demo
 
-# The table behind the null stop rule; about half an hour.
+# The table behind the null stop rule; about 40 minutes.
 null-table:
 	cargo run --release -p xtask -- null-table > target/null_table.csv
 	mv target/null_table.csv crates/upoe/src/learn/null_table.csv

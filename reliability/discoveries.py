@@ -14,14 +14,27 @@ import numpy as np
 from scipy.stats import binom
 from upoe import UPoE
 
-ROWS = (50, 100, 300, 1000, 3000, 10_000)
-COLUMNS = (2, 5, 20, 50, 100)
+ROWS = (30, 100, 300, 1000, 3000, 10_000, 50_000)
+COLUMNS = (1, 2, 5, 20, 50, 100, 200)
+LARGEST = 2_000_000  # numbers in a table; 50,000 rows have at most 20 columns
 DRAWS = 200
 OTHERS = 30  # draws of the rules that are not the default
+OTHER_ROWS, OTHER_COLUMNS = (100, 1000), (5, 50)  # and their tables
 POWER = 25
 RULES = ("null", "holdout", "bic")
 TRAIN = ("train", 300, 5)  # the rule that takes any gain: one cell shows it
-SLOW = 0.4  # seconds per fit; slower fits get fewer draws
+# What Gaussian rows are worth: how they are made, and how the fit is told.
+DEPENDENT = (
+    "exponential weights", "weights of 10", "every row five times", "AR(0.95), ordered",
+    "blocks of 25, with blocks",
+)
+# Found in 25 tables by the smallest p-value of three families times three, in a trial.
+TRIAL = {
+    ("Student-t, ν", 4, 300, 10): 22,
+    ("Student-t, ν", 4, 300, 20): 14,
+    ("Laplace, share of the variance", 1.0, 500, 20): 20,
+}
+SLOW = 1.0  # seconds per fit; slower fits get fewer draws
 PLANTS = {
     "Student-t, ν": (3, 5, 10),
     "two groups, gap in deviations": (2.0, 3.0, 4.0),
@@ -40,12 +53,32 @@ def planted(rng, n, what, strength):
     return noise + rng.laplace(size=n) * (strength / 2) ** 0.5
 
 
+def dependent(rng, rows, what):
+    """Gaussian rows that are worth fewer, and what the fit is told about them."""
+    n, d = rows.shape
+    if what == "exponential weights":
+        return rows, {"sample_weight": rng.exponential(size=n)}
+    if what == "weights of 10":
+        return rows, {"sample_weight": np.full(n, 10.0)}
+    if what == "every row five times":
+        return np.repeat(rows[: n // 5], 5, axis=0), {}
+    if what == "AR(0.95), ordered":
+        for i in range(1, n):
+            rows[i] = 0.95 * rows[i - 1] + (1 - 0.95**2) ** 0.5 * rows[i]
+        return rows, {"ordered": True}
+    blocks = np.arange(n) // 25
+    return 0.6 * rows + 0.8 * rng.normal(size=(n // 25 + 1, d))[blocks], {"blocks": blocks}
+
+
 def fit(job):
     """Whether a draw gets an expert, and whether it is the planted one; and the seconds."""
     n, d, rule, seed, plant = job
     rng = np.random.default_rng([n, d, seed])
     rows = rng.normal(size=(n, d))
-    if plant:
+    told = {}
+    if plant and plant[0] in DEPENDENT:
+        rows, told = dependent(rng, rows, plant[0])
+    elif plant:
         rows[:, 0] = planted(rng, n, *plant)
     # A rule that takes noise would go on to d experts: one answers the question.
     began = time.process_time()
@@ -53,7 +86,7 @@ def fit(job):
         warnings.simplefilter("ignore")
         model = UPoE(
             1, stop=rule, holdout=0.2 if rule == "holdout" else None, random_state=seed, n_jobs=1
-        ).fit(rows)
+        ).fit(rows, **told)
     seconds = time.process_time() - began
     if not model.n_experts_:
         return False, False, seconds
@@ -68,11 +101,18 @@ def jobs(share):
     cells = {}
     for rule in RULES:
         count = some(DRAWS if rule == "null" else OTHERS)
-        for n in ROWS:
-            for d in COLUMNS:
-                cells["noise", rule, n, d] = [(n, d, rule, k, None) for k in count]
+        for n in ROWS if rule == "null" else OTHER_ROWS:
+            for d in COLUMNS if rule == "null" else OTHER_COLUMNS:
+                if n * d <= LARGEST:
+                    cells["noise", rule, n, d] = [(n, d, rule, k, None) for k in count]
     rule, n, d = TRAIN
     cells[TRAIN] = [(n, d, rule, k, None) for k in some(10)]
+    for what in DEPENDENT:
+        for n in (500, 2000):
+            cells["dependent", what, n, 5] = [(n, 5, "null", k, (what,)) for k in some(DRAWS)]
+    for what, strength, n, d in TRIAL:
+        draws = [(n, d, "null", k, (what, strength)) for k in some(POWER)]
+        cells["trial", what, strength, n, d] = draws
     for what, strengths in PLANTS.items():
         for strength in strengths:
             for n in (300, 1000, 5000):
@@ -135,9 +175,11 @@ def tables(found, cells):
     out = []
     for rule in RULES:
         rows = []
-        for n in ROWS:
-            line = [found["noise", rule, n, d] for d in COLUMNS]
-            rows.append([f"{n:,}", *(share_of(cell, rule == "null") for cell in line)])
+        sizes = (ROWS, COLUMNS) if rule == "null" else (OTHER_ROWS, OTHER_COLUMNS)
+        for n in sizes[0]:
+            line = [found.get(("noise", rule, n, d)) for d in sizes[1]]
+            shares = (share_of(cell, rule == "null") if cell else "–" for cell in line)
+            rows.append([f"{n:,}", *shares])
         caption = f"Gaussian data: share of fits with an expert, rule `{rule}`" + (
             " (the default)." if rule == "null" else "."
         )
@@ -145,10 +187,24 @@ def tables(found, cells):
         out.append(
             {
                 "caption": caption,
-                "columns": ["rows", *(f"{d} columns" for d in COLUMNS)],
+                "columns": ["rows", *(f"{d} columns" for d in sizes[1])],
                 "rows": rows,
             }
         )
+    rows = [
+        [what, *(share_of(found["dependent", what, n, 5], True) for n in (500, 2000))]
+        for what in DEPENDENT
+    ]
+    caption = "Gaussian rows that are worth fewer than they are: share of fits with an expert, rule `null`."
+    out.append(
+        {"caption": caption, "columns": ["rows", "500 × 5", "2,000 × 5"], "rows": rows}
+    )
+    rows = []
+    for (what, strength, n, d), least in TRIAL.items():
+        counts, _, draws = found["trial", what, strength, n, d]
+        rows.append([f"{what} = {strength}, {n} × {d}", f"{counts} of {draws}", f"{least} of 25"])
+    caption = "Few rows: fits with an expert, and what the smallest p-value of three families found in a trial."
+    out.append({"caption": caption, "columns": ["direction", "found", "trial"], "rows": rows})
     rows = []
     sizes = [(n, d) for n in (300, 1000, 5000) for d in (10, 50)]
     for what, strengths in PLANTS.items():
@@ -182,7 +238,8 @@ def main():
         say(table["caption"], *table["columns"])
         for row in table["rows"]:
             say(*row)
-    default = [cell for key, cell in found.items() if key[:2] == ("noise", "null")]
+    told = [cell for key, cell in found.items() if key[0] == "dependent"]
+    default = told + [cell for key, cell in found.items() if key[:2] == ("noise", "null")]
     above, marked = sum(c[0] > 0.05 * c[2] for c in default), sum(map(over, default))
     taken, _, drawn = found[TRAIN]
     minutes = (time.time() - began) / 60

@@ -7,15 +7,14 @@ mod pages;
 use std::error::Error;
 
 const USAGE: &str = "tasks:
-  null-table [FAMILY]      print the table behind the null stop rule, or a part such as
-                           mixture-2; about 40 minutes
+  null-table               print the table behind the null stop rule; about 40 minutes
   pages DIRECTORY [NAME…]  fit models and write their pages, which the tests of the page open
   bits                     print a small fit to the bit, which the Python package must match";
 
 fn main() -> Result<(), Box<dyn Error>> {
     let mut arguments = std::env::args().skip(1);
     match arguments.next().as_deref() {
-        Some("null-table") => null_table::run(arguments.next().as_deref()),
+        Some("null-table") => null_table::run(),
         Some("pages") => {
             let directory = arguments.next().unwrap_or_else(|| ".".to_owned());
             pages::run(&directory, &arguments.collect::<Vec<_>>())

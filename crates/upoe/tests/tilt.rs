@@ -65,10 +65,10 @@ fn the_tail_of_exponential_rows_is_exponential() {
 }
 
 #[test]
-fn a_uniform_density_is_met_within_three_hundredths_of_a_nat() {
+fn a_uniform_density_is_met_within_four_hundredths_of_a_nat() {
     let (tilt, gain) = fitted(&ideal(|p| p), Family::Tilt);
     let truth = 0.5 * (std::f64::consts::TAU * std::f64::consts::E / 12.0).ln();
-    assert!(truth - gain < 0.03, "{gain} of {truth}");
+    assert!(truth - gain < 0.04, "{gain} of {truth}");
     assert!(tilt.upper_tail(3.0) < 1e-6 && tilt.cdf(-3.0) < 1e-6);
 }
 

@@ -252,6 +252,44 @@ fn weights_count_rows() {
 }
 
 #[test]
+fn rows_that_belong_together_count_less() {
+    let place = Place::new();
+    let text = place.read("crabs.csv");
+    let mut lines = text.lines();
+    let mut blocks = format!("{},b\n", lines.next().unwrap());
+    // Every row five times: blocks of five, and a table in order.
+    lines.enumerate().for_each(|(i, line)| blocks += &format!("{line},{i}\n").repeat(5));
+    place.write("blocks.csv", blocks);
+    let notices = |flags: &[&'static str]| {
+        let args = ["fit", "blocks.csv", "-o", "m.upoe", "--columns", "FL,RW,CL,CW,BD"];
+        let args: Vec<&str> = args.iter().copied().chain(flags.iter().copied()).collect();
+        place.run(&args).ok().out
+    };
+    let counted = "p-values count 200 independent rows instead of 1000";
+    assert!(notices(&[]).contains(counted));
+    assert!(!notices(&["--counts"]).contains("instead of 1000"));
+    assert!(notices(&["--counts", "--blocks", "b"]).contains("because rows of a block resemble"));
+    assert!(notices(&["--counts", "--ordered"]).contains("because rows resemble those before"));
+    let json = place
+        .run(&[
+            "fit",
+            "blocks.csv",
+            "--json",
+            "--columns",
+            "FL,RW",
+            "--blocks",
+            "b",
+            "--holdout",
+            "0.2",
+        ])
+        .ok()
+        .json();
+    assert_eq!((json["rows"].as_u64(), json["holdout_rows"].as_u64()), (Some(800), Some(200)));
+    let refused = place.run(&["fit", "blocks.csv", "--json", "--blocks", "b", "--holdout-by", "b"]);
+    assert_eq!(refused.code, Some(2));
+}
+
+#[test]
 fn every_learner_and_family_can_be_asked_for() {
     let place = Place::new();
     let columns = ["fit", "crabs.csv", "-o", "m.upoe", "--columns", "FL,RW,CL", "--experts", "2"];

@@ -3,14 +3,18 @@
 use super::choices::Stop;
 use super::objective::{Geometry, Objective};
 use super::outcome::{Learned, State};
-use super::session::{Session, Step};
+use super::profile::refitted;
+use super::session::{Halt, Session, Step};
 use super::{null, stop};
-use crate::engine::{Candidate, ask};
-use crate::expert::{Family, Learnable};
-use crate::linalg::{HALF_LN_TAU, dot, orthonormal, remove};
+use crate::engine::Candidate;
+use crate::linalg::{dot, orthonormal, remove};
+use std::cmp::Ordering;
 
 /// A column whose directions are mostly taken is no longer that column.
 const LEFT: f64 = 0.7;
+
+/// Steps of the families' own updates on all rows.
+const ROUNDS: usize = 10;
 
 /// The column with the smallest p-value as a direction with its expert, where it is significant
 /// under the null rule.
@@ -31,35 +35,20 @@ pub fn best(session: &mut Session, state: &State) -> Step<Option<Learned>> {
     let tests = stop::tests_of_columns(settings, columns.len());
     let objective = Objective::new(train, &frozen, Geometry::Orthonormal);
     let p_of = |c: &Candidate, gain: f64| null::p_value(&c.expert, weight, 1, gain) * tests;
-    let mut found: Vec<(f64, Candidate)> = Vec::new();
+    let mut promising = Vec::new();
     for profile in objective.profiles(columns, usize::MAX)? {
         if !session.pass(state, frozen.len(), -profile.gain) {
-            return Err(super::session::Halt::Interrupted);
+            return Err(Halt::Interrupted);
         }
         for family in settings.families.iter() {
-            let direction = profile.candidate.direction.clone();
-            let fitted = if family == Family::Tilt {
-                let tilt = profile.candidate.expert.clone();
-                let gain = profile.gain + tilt.penalty();
-                Some((tilt, gain))
-            } else {
-                profile.fit(&settings.templates(family, weight)?)?
-            };
-            let Some((expert, gain)) = fitted else { continue };
-            let candidate = Candidate::new(direction, expert);
-            let p = p_of(&candidate, gain);
-            if p <= stop::LEVEL {
-                found.push((p, candidate));
-            }
+            let fitted = profile.best(settings, family, weight)?;
+            let likely = fitted.filter(|f| p_of(&f.candidate, f.gain) <= stop::LEVEL);
+            promising.extend(likely.map(|f| f.candidate));
         }
     }
-    found.sort_by(|a, b| a.0.total_cmp(&b.0));
-    let Some((_, candidate)) = found.into_iter().next() else { return Ok(None) };
     // The few points of a profile are nearly the rows; the rows decide.
-    let sums = ask(train, std::slice::from_ref(&candidate))?;
-    let loss = sums.first().map_or(f64::NAN, |s| candidate.expert.loss(&s.statistics, weight));
-    let gain = 0.5 + HALF_LN_TAU - loss;
-    let p = p_of(&candidate, gain);
-    let learned = Learned { p_value: Some(p.min(1.0)), ..Learned::new(candidate, gain) };
-    Ok((p <= stop::LEVEL).then_some(learned))
+    let found = refitted(train, promising, ROUNDS)?.into_iter();
+    let judged = found.map(|f| Learned { p_value: Some(p_of(&f.candidate, f.gain)), ..f });
+    let best = judged.min_by(|a, b| a.p_value.partial_cmp(&b.p_value).unwrap_or(Ordering::Equal));
+    Ok(best.filter(|b| b.p_value.is_some_and(|p| p <= stop::LEVEL)))
 }

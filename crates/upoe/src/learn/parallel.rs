@@ -4,12 +4,13 @@ use super::choices::ParallelStart;
 use super::lockstep::Start;
 use super::objective::{Geometry, Objective};
 use super::outcome::{Learned, State, StopReason};
+use super::profile::refitted;
 use super::session::{Session, Step};
 use super::{path, sequence};
-use crate::engine::{Candidate, Engine, ask};
+use crate::engine::{Candidate, Engine};
 use crate::error::Result;
 use crate::expert::{Expert, Family, Learnable};
-use crate::linalg::orthonormal;
+use crate::linalg::{orthonormal, unit};
 use crate::random::{self, Use};
 use rand::RngExt;
 use rand_distr::StandardNormal;
@@ -161,45 +162,20 @@ fn race(
 /// Gives every direction the family that promises the highest ln p of other rows: the gain of its
 /// fit to the projections, less one nat per parameter over all rows (Akaike). All directions stay,
 /// so the stricter price of a new expert does not apply.
-fn suit(session: &Session, state: &mut State, rows: &dyn Engine) -> Result<()> {
+fn suit(session: &Session, state: &mut State, rows: &dyn Engine) -> Step<()> {
     let (settings, weight) = (session.settings, rows.weight());
-    let answer = state.candidates();
-    let mut tried: Vec<Vec<Candidate>> = answer.iter().map(|c| vec![c.clone()]).collect();
-    for family in settings.families.iter() {
-        for template in settings.templates(family, weight)? {
-            let fitted = fit_marginals(rows, &answer, &template)?;
-            tried.iter_mut().zip(fitted).for_each(|(tried, c)| tried.push(c));
+    let directions = state.experts.iter().map(|e| unit(e.direction())).collect();
+    let objective = Objective::new(rows, &[], Geometry::Orthonormal);
+    for (learned, profile) in state.experts.iter_mut().zip(objective.profiles_of_all(directions)?) {
+        let mut tried = vec![learned.candidate.clone()];
+        for family in settings.families.iter() {
+            tried.extend(profile.best(settings, family, weight)?.map(|f| f.candidate));
         }
-    }
-    let flat: Vec<Candidate> = tried.concat();
-    let sums = ask(rows, &flat)?;
-    let costs: Vec<f64> = (flat.iter().zip(&sums))
-        .map(|(c, s)| c.expert.loss(&s.statistics, weight) + c.expert.free_parameters() / weight)
-        .collect();
-    let each = tried.first().map_or(1, Vec::len);
-    for ((learned, tried), costs) in state.experts.iter_mut().zip(tried).zip(costs.chunks(each)) {
-        let best = tried.into_iter().zip(costs).min_by(|(_, a), (_, b)| a.total_cmp(b));
-        if let Some((candidate, _)) = best {
-            learned.candidate = candidate;
+        let net = |f: &Learned| f.gain - f.expert().free_parameters() / weight;
+        let tried = refitted(rows, tried, 1)?.into_iter();
+        if let Some(best) = tried.max_by(|a, b| net(a).total_cmp(&net(b))) {
+            learned.candidate = best.candidate;
         }
     }
     Ok(())
-}
-
-/// Fits an expert to the projections on each direction by the family's own update: EM with
-/// IRLS (32)–(38), or Newton.
-fn fit_marginals(
-    engine: &dyn Engine,
-    directions: &[Candidate],
-    template: &Expert,
-) -> Result<Vec<Candidate>> {
-    let templated = |c: &Candidate| Candidate::new(c.direction.clone(), template.clone());
-    let mut fitted: Vec<Candidate> = directions.iter().map(templated).collect();
-    for _ in 0..60 {
-        let sums = ask(engine, &fitted)?;
-        for (c, s) in fitted.iter_mut().zip(sums) {
-            c.expert = c.expert.update(&s.statistics, engine.weight());
-        }
-    }
-    Ok(fitted)
 }

@@ -3,7 +3,7 @@
 use super::lockstep::Start;
 use super::objective::{Geometry, Objective};
 use super::outcome::{Learned, State};
-use super::profile::Profile;
+use super::profile::{Profile, refitted};
 use super::session::{Halt, Session, Step};
 use super::settings::Settings;
 use super::starts;
@@ -196,14 +196,10 @@ impl Search<'_> {
         lead: &[Learned],
     ) -> Step<Vec<Learned>> {
         let weight = self.full.engine().weight();
-        let templates = self.settings.templates(family, weight)?;
-        let suit = |profile: &Profile| -> Step<Option<Learned>> {
-            let direction = profile.candidate.direction.clone();
-            let fitted = profile.fit(&templates)?;
-            Ok(fitted.map(|(e, gain)| Learned::new(Candidate::new(direction, e), gain)))
-        };
+        let suit = |profile: &Profile| profile.best(self.settings, family, weight);
         let suited: Step<Vec<Option<Learned>>> = shown.par_iter().map(suit).collect();
-        let mut suited: Vec<Learned> = suited?.into_iter().flatten().collect();
+        let suited = suited?.into_iter().flatten().map(|s| s.candidate).collect();
+        let mut suited = refitted(self.full.engine(), suited, 1)?;
         by_gain(&mut suited);
         let best = suited.first().map_or(f64::INFINITY, |s| net(s, weight));
         if own.is_empty() && self.sampled && best < net(&lead[0], weight) - HOPELESS {
