@@ -2,11 +2,11 @@
 
 BENCH := target/bench
 BENCH_PYTHON := $(BENCH)/venv/bin/python
-BENCH_SECTIONS := pass ica images density growth scoring
+BENCH_SECTIONS := pass ica images density growth scoring search
 
 .PHONY: bench bench-install
 
-# Results go to bench/results, tables and plots to docs/benchmarks.md; about 25 minutes. OpenBLAS's
+# Results go to bench/results, tables and plots to docs/benchmarks.md; about 50 minutes. OpenBLAS's
 # threads wait asleep, not spinning: the peers are up to three times as fast.
 bench: export OPENBLAS_THREAD_TIMEOUT = 4
 bench: bench-install

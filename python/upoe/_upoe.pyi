@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from os import PathLike
 from typing import Any, Final, SupportsFloat, SupportsIndex, final
 
-__all__ = ["__version__", "Expert", "Model", "choices", "defaults", "fit", "held_out"]
+__all__ = ["__version__", "Expert", "Model", "choices", "defaults", "detectable", "fit", "held_out"]
 
 __version__: Final[str]
 
@@ -241,7 +241,16 @@ def defaults() -> str:
     The settings of a fit that is asked for nothing, as JSON.
     """
 
-def fit(x: NDArray[float64] | NDArray[float32], weights: NDArray[float64] | None, holdout: NDArray[float64] | NDArray[float32] | None, holdout_weights: NDArray[float64] | None, holdout_blocks: SupportsGetItem[int, SupportsIndex] | None, settings: str, names: SupportsGetItem[int, str] | None, progress: Any | None) -> Model:
+def detectable(n_rows: SupportsIndex, n_dims: SupportsIndex) -> dict[str, float | None]:
+    """
+    What a default fit of `n_rows` independent rows in `n_dims` dimensions can find, in nats per row:
+    `noise` is the gain that Gaussian rows exceed in 5 % of samples, `gain` the smallest one of a
+    direction that is found in 80 %. A direction with two equal groups has that gain if they lie
+    `groups` of their standard deviations apart, one with heavy tails if it has
+    `degrees_of_freedom`; None where nothing is enough.
+    """
+
+def fit(x: NDArray[float64] | NDArray[float32], weights: NDArray[float64] | None, blocks: SupportsGetItem[int, SupportsIndex] | None, holdout: NDArray[float64] | NDArray[float32] | None, holdout_weights: NDArray[float64] | None, holdout_blocks: SupportsGetItem[int, SupportsIndex] | None, settings: str, names: SupportsGetItem[int, str] | None, progress: Any | None) -> Model:
     """
     Fits a model. `settings` is JSON, `names` the columns' names, and
     `progress(expert, passes, gain)` is called a few times per second. The arrays must be private:
