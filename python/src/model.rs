@@ -6,7 +6,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use rayon::prelude::*;
 use upoe::evaluate::Tail;
-use upoe::{Fit, Model, Notice, Outside, Rest, Rows, Settings};
+use upoe::{Cause, Fit, Model, Notice, Outside, Rest, Rows, Settings};
 use upoe_file::{Container, ModelFile, Training};
 
 use crate::arrays::{self, Floats, Source};
@@ -360,7 +360,13 @@ impl PyModel {
     #[getter]
     fn notices(&self) -> Vec<(bool, String)> {
         let name = |column: usize| self.0.names.get(column).cloned().unwrap_or_default();
-        let about = |n: &Notice| (matches!(n, Notice::Iterations { .. }), n.message(name));
+        let argument = |n: &Notice| match n {
+            Notice::Neighbours { .. } => " (`ordered=True`)",
+            Notice::Effective { cause: Cause::Weights | Cause::Repeats, .. } => " (`counts=True`)",
+            _ => "",
+        };
+        let said = |n: &Notice| n.message(name) + argument(n);
+        let about = |n: &Notice| (matches!(n, Notice::Iterations { .. }), said(n));
         self.0.notices.iter().map(about).collect()
     }
 

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 use upoe::evaluate::Likelihood;
 use upoe::expert::Marginal;
-use upoe::{Notice, Rest};
+use upoe::{Cause, Notice, Rest};
 use upoe_file::ModelFile;
 use upoe_report::Finding;
 
@@ -95,6 +95,10 @@ pub fn notices(file: &ModelFile) -> Vec<String> {
              density",
             rank - 1
         ),
+        Notice::Neighbours { .. } => format!("{notice} (`--ordered`)"),
+        Notice::Effective { cause: Cause::Weights | Cause::Repeats, .. } => {
+            format!("{notice} (`--counts`)")
+        }
         notice => notice.message(|column| {
             file.names.get(column).map_or_else(String::new, |name| visible::short(name, 20))
         }),

@@ -74,7 +74,8 @@ impl Effective {
         let cause = lowest.filter(|(share, _)| *share < 0.99).map(|(_, cause)| cause);
         let alike = if counts { weight } else { weight * weight / merged };
         let rows_worth = (alike * by_blocks.min(by_order)).max(1.0);
-        let neighbours = if ordered { 0.0 } else { neighbours(rows) };
+        let told = ordered || rows.blocks().is_some();
+        let neighbours = if told { 0.0 } else { neighbours(rows) };
         Ok(Effective { of, rows: rows_worth, cause, neighbours })
     }
 

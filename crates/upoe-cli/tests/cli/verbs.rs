@@ -263,13 +263,14 @@ fn rows_that_belong_together_count_less() {
     let notices = |flags: &[&'static str]| {
         let args = ["fit", "blocks.csv", "-o", "m.upoe", "--columns", "FL,RW,CL,CW,BD"];
         let args: Vec<&str> = args.iter().copied().chain(flags.iter().copied()).collect();
-        place.run(&args).ok().out
+        place.run(&args).ok().out.replace('\n', " ")
     };
     let counted = "p-values count 200 independent rows instead of 1000";
     assert!(notices(&[]).contains(counted));
     assert!(!notices(&["--counts"]).contains("instead of 1000"));
     assert!(notices(&["--counts", "--blocks", "b"]).contains("because rows of a block resemble"));
     assert!(notices(&["--counts", "--ordered"]).contains("because rows resemble those before"));
+    assert!(notices(&["--counts"]).contains("`--ordered`"));
     let json = place
         .run(&[
             "fit",

@@ -142,7 +142,7 @@ impl fmt::Display for Notice {
             }
             Notice::Neighbours { correlation } => write!(
                 f,
-                "rows resemble those before them (correlation {correlation:.2}): if they follow one another in time, p-values are too small; say that they are ordered; if the table is only sorted, ignore this"
+                "rows resemble those before them (correlation {correlation:.2}): if they follow one another in time, p-values are too small; a table that is only sorted is no problem; otherwise say that rows are ordered"
             ),
             Notice::Nothing { rows, dimensions, gain, groups, degrees_of_freedom } => {
                 write!(
