@@ -16,6 +16,19 @@ const LEFT: f64 = 0.7;
 /// Steps of the families' own updates on all rows.
 const ROUNDS: usize = 10;
 
+/// Columns that are looked at closely: those that promise most.
+const CLOSELY: usize = 8;
+/// A search with a smaller p-value needs no columns beside it.
+const SURE: f64 = 1e-6;
+
+/// What was found, or a column that is even less likely by chance. A direction learned from few rows
+/// follows their noise; a column does not.
+pub fn instead(session: &mut Session, state: &State, found: Learned) -> Step<Learned> {
+    let Some(p) = found.p_value.filter(|p| *p > SURE) else { return Ok(found) };
+    let column = best(session, state)?.filter(|c| c.p_value.is_some_and(|of_column| of_column < p));
+    Ok(column.unwrap_or(found))
+}
+
 /// The column with the smallest p-value as a direction with its expert, where it is significant
 /// under the null rule.
 pub fn best(session: &mut Session, state: &State) -> Step<Option<Learned>> {
@@ -36,7 +49,7 @@ pub fn best(session: &mut Session, state: &State) -> Step<Option<Learned>> {
     let objective = Objective::new(train, &frozen, Geometry::Orthonormal);
     let p_of = |c: &Candidate, gain: f64| null::p_value(&c.expert, weight, 1, gain) * tests;
     let mut promising = Vec::new();
-    for profile in objective.profiles(columns, usize::MAX)? {
+    for profile in objective.profiles(columns, CLOSELY)? {
         if !session.pass(state, frozen.len(), -profile.gain) {
             return Err(Halt::Interrupted);
         }

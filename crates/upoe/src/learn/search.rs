@@ -25,6 +25,9 @@ const PROMISING: usize = 32;
 const POOL: usize = 64;
 /// Directions with at least this cosine are the same.
 const SAME: f64 = 0.9995;
+/// Rows per dimension that mixtures need where other families are tried, too. With fewer, some direction
+/// has a few rows so close together that a narrow component gains more than any structure.
+const ROWS_FOR_MIXTURES: f64 = 30.0;
 /// A family whose fit to the best direction is this much worse than another's, net of the price of its
 /// parameters, cannot become the best by turning it further.
 const HOPELESS: f64 = 0.02;
@@ -44,7 +47,12 @@ pub fn search(
     let (train, sample) = (session.train, session.sample);
     let (settings, columns) = (session.settings, session.columns);
     let mut watch = |value: f64| session.pass(state, frozen.len(), value);
+    let free = (train.dims() - frozen.len()) as f64;
+    let several = settings.families.only().is_none();
+    let scarce = several && train.weight() < ROWS_FOR_MIXTURES * free;
+    let families = settings.families.iter().filter(|f| !(scarce && *f == Family::Mixture));
     let mut search = Search {
+        families: families.collect(),
         full: Objective::new(train, frozen, Geometry::Orthonormal),
         screening: Objective::new(sample.unwrap_or(train), frozen, Geometry::Orthonormal),
         sampled: sample.is_some(),
@@ -58,6 +66,7 @@ pub fn search(
 
 /// What a search works with.
 struct Search<'a> {
+    families: Vec<Family>,
     /// All rows.
     full: Objective<'a>,
     /// A sample of them where they are many, otherwise all.
@@ -73,7 +82,7 @@ struct Search<'a> {
 impl Search<'_> {
     /// Whether the tilt leads the search.
     fn leads(&self) -> bool {
-        self.settings.families.iter().any(|family| family == Family::Tilt)
+        self.families.contains(&Family::Tilt)
     }
 
     /// Every family by itself.
@@ -82,7 +91,7 @@ impl Search<'_> {
             self.outside(reserve.extract_if(.., |s| s.expert().family() == Family::Tilt));
         let mut families = Vec::new();
         let mut spares = Vec::new();
-        for family in self.settings.families.iter() {
+        for family in self.families.clone() {
             let mut kept = self.outside(reserve.extract_if(.., |s| s.expert().family() == family));
             let mut field: Vec<Candidate> = Vec::new();
             if kept.len() < FINALISTS {
@@ -125,7 +134,7 @@ impl Search<'_> {
                 known.extend(self.pool()?);
             }
             let mut directions = self.drawn(starts::number(&self.full, self.settings))?;
-            if self.settings.families.iter().any(|f| f == Family::StudentT) {
+            if self.families.contains(&Family::StudentT) {
                 students = self.race(self.templated(Family::StudentT, &directions)?)?;
             }
             directions.extend(known.iter().map(|s| s.candidate.direction.clone()));
@@ -154,7 +163,7 @@ impl Search<'_> {
             shown.extend(promising.into_iter().take(FINALISTS));
         }
         let mut families = Vec::new();
-        for family in self.settings.families.iter().filter(|f| *f != Family::Tilt) {
+        for family in self.families.clone().into_iter().filter(|f| *f != Family::Tilt) {
             let own =
                 if family == Family::StudentT { std::mem::take(&mut students) } else { vec![] };
             families.push(self.follow(family, own, &shown, &lead)?);

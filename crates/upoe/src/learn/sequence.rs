@@ -28,7 +28,10 @@ pub fn learn(session: &mut Session, state: &mut State) -> Step<StopReason> {
             return Err(Halt::Interrupted);
         }
         let learned = match judge(session, state, &best)? {
-            Verdict::Keep { p_value } => Learned { p_value, ..best[0].clone() },
+            Verdict::Keep { p_value } => {
+                let found = Learned { p_value, ..best[0].clone() };
+                columns::instead(session, state, found)?
+            }
             Verdict::Stop(reason) if fresh => match columns::best(session, state)? {
                 Some(column) => column,
                 None => return Ok(reason),

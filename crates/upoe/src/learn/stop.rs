@@ -39,7 +39,7 @@ pub fn judge(session: &Session, state: &State, best: &[Learned]) -> Result<Verdi
             // The family that shows most decides whether there is anything: Bonferroni.
             let p_of = |l: &Learned| null::p_value(l.expert(), weight, free, l.gain);
             let smallest = best.iter().map(p_of).fold(1.0, f64::min);
-            let p = (smallest * tests(settings, free)).min(1.0);
+            let p = (smallest * tests(best.len(), free)).min(1.0);
             if p <= LEVEL && !nothing {
                 Verdict::Keep { p_value: Some(p) }
             } else {
@@ -66,9 +66,10 @@ pub fn judge(session: &Session, state: &State, best: &[Learned]) -> Result<Verdi
 /// The share of the level that the search has; where it finds nothing, single columns have the rest.
 const SEARCH: f64 = 0.9;
 
-/// By how many tests the smallest p-value of a search in `free` dimensions is multiplied.
-pub fn tests(settings: &Settings, free: usize) -> f64 {
-    let families = settings.families.iter().len() as f64;
+/// By how many tests the smallest p-value of a search for some families in `free` dimensions is
+/// multiplied.
+pub fn tests(families: usize, free: usize) -> f64 {
+    let families = families as f64;
     if free > 1 { families / SEARCH } else { families }
 }
 
