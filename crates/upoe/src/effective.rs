@@ -48,8 +48,8 @@ impl Effective {
     pub fn of(rows: &Rows, counts: bool, ordered: bool) -> Result<Self> {
         let weights = || (0..rows.len()).map(|i| rows.weight(i));
         let weight: f64 = weights().sum();
-        let square: f64 = weights().map(|w| w * w).sum();
-        let merged = if counts { weight } else { merged_square(rows) };
+        let apart = worth(weights());
+        let merged = if counts { weight } else { worth(merged(rows).into_iter()) };
         let sphered = (ordered || rows.blocks().is_some()).then(|| sphered(rows)).transpose()?;
         let by_blocks = match (&sphered, rows.blocks()) {
             (Some((x, dims)), Some(blocks)) => of_blocks(x, *dims, blocks),
@@ -62,7 +62,7 @@ impl Effective {
         let of = rows.len();
         let (by_weights, by_repeats) = match counts {
             true => (1.0, 1.0),
-            false => (weight * weight / square / of as f64, square / merged),
+            false => (apart / of as f64, merged / apart),
         };
         let causes = [
             (by_weights, Cause::Weights),
@@ -72,8 +72,7 @@ impl Effective {
         ];
         let lowest = causes.into_iter().min_by(|a, b| a.0.total_cmp(&b.0));
         let cause = lowest.filter(|(share, _)| *share < 0.99).map(|(_, cause)| cause);
-        let alike = if counts { weight } else { weight * weight / merged };
-        let rows_worth = (alike * by_blocks.min(by_order)).max(1.0);
+        let rows_worth = (merged * by_blocks.min(by_order)).max(1.0);
         let told = ordered || rows.blocks().is_some();
         let neighbours = if told { 0.0 } else { neighbours(rows) };
         Ok(Effective { of, rows: rows_worth, cause, neighbours })
@@ -91,8 +90,18 @@ impl Effective {
     }
 }
 
-/// Σ over distinct rows of the square of their total weight.
-fn merged_square(rows: &Rows) -> f64 {
+/// How many equal rows rows of these weights are worth: Σw Σw² / Σw³. A variance would be worth
+/// (Σw)² / Σw²; the gain of an expert depends on higher moments, to which few heavy rows matter more.
+fn worth(weights: impl Iterator<Item = f64>) -> f64 {
+    let weights: Vec<f64> = weights.collect();
+    // In units of the largest, so that no power overflows.
+    let largest = weights.iter().copied().fold(f64::MIN_POSITIVE, f64::max);
+    let power = |k: i32| weights.iter().map(|w| (w / largest).powi(k)).sum::<f64>();
+    power(1) * power(2) / power(3)
+}
+
+/// The total weight of each distinct row.
+fn merged(rows: &Rows) -> Vec<f64> {
     let hash = |i: usize| {
         let mut hasher = DefaultHasher::new();
         // Adding zero makes −0 and 0 the same.
@@ -102,7 +111,7 @@ fn merged_square(rows: &Rows) -> f64 {
     let mut known: Vec<(u64, usize)> = (0..rows.len()).into_par_iter().map(hash).collect();
     known.par_sort_unstable();
     let total = |same: &[(u64, usize)]| same.iter().map(|(_, i)| rows.weight(*i)).sum::<f64>();
-    known.chunk_by(|a, b| a.0 == b.0).map(|same| total(same).powi(2)).sum()
+    known.chunk_by(|a, b| a.0 == b.0).map(total).collect()
 }
 
 /// Farther out, in deviations, rows count as if they were this far.

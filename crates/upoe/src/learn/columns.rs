@@ -7,6 +7,7 @@ use super::profile::refitted;
 use super::session::{Halt, Session, Step};
 use super::{null, stop};
 use crate::engine::Candidate;
+use crate::expert::Family;
 use crate::linalg::{dot, orthonormal, remove};
 use std::cmp::Ordering;
 
@@ -45,9 +46,12 @@ pub fn best(session: &mut Session, state: &State) -> Step<Option<Learned>> {
         (norm > LEFT).then(|| w.iter().map(|x| x / norm).collect::<Vec<f64>>())
     };
     let columns: Vec<Vec<f64>> = session.columns.iter().filter_map(outside).collect();
-    let tests = stop::tests_of_columns(settings, columns.len());
+    let (tried, count): (Vec<Family>, usize) = (settings.families.iter().collect(), columns.len());
     let objective = Objective::new(train, &frozen, Geometry::Orthonormal);
-    let p_of = |c: &Candidate, gain: f64| null::p_value(&c.expert, weight, 1, gain) * tests;
+    let p_of = |c: &Candidate, gain: f64| {
+        let p = null::p_value(&c.expert, weight, 1, gain);
+        p * stop::tests_of_column(c.expert.family(), &tried, count)
+    };
     let mut promising = Vec::new();
     for profile in objective.profiles(columns, CLOSELY)? {
         if !session.pass(state, frozen.len(), -profile.gain) {

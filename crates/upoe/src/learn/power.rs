@@ -29,7 +29,8 @@ impl Detectable {
         // The family that follows any shape, or the last one tried.
         let family = settings.families.iter().max_by_key(|f| *f == Family::Tilt)?;
         let expert = settings.templates(family, weight).ok()?.into_iter().next()?;
-        let level = stop::LEVEL / stop::tests(settings.families.iter().len(), dims);
+        let tried: Vec<Family> = settings.families.iter().collect();
+        let level = stop::LEVEL / stop::tests(family, &tried, dims);
         let noise = null::gain(&expert, weight, dims, level)?;
         // What rows add to the gain of a direction when it is learned from them.
         let parameters = dims as f64 + expert.free_parameters();

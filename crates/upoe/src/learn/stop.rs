@@ -5,9 +5,9 @@ use super::null;
 use super::outcome::{Learned, State, StopReason};
 use super::path::changes;
 use super::session::Session;
-use super::settings::Settings;
 use crate::error::{Error, Result};
 use crate::evaluate::expert_price;
+use crate::expert::Family;
 
 /// The level of the null rule.
 pub const LEVEL: f64 = 0.05;
@@ -37,9 +37,12 @@ pub fn judge(session: &Session, state: &State, best: &[Learned]) -> Result<Verdi
         Stop::Train => keep,
         Stop::Null => {
             // The family that shows most decides whether there is anything: Bonferroni.
-            let p_of = |l: &Learned| null::p_value(l.expert(), weight, free, l.gain);
-            let smallest = best.iter().map(p_of).fold(1.0, f64::min);
-            let p = (smallest * tests(best.len(), free)).min(1.0);
+            let tried: Vec<Family> = best.iter().map(|l| l.expert().family()).collect();
+            let p_of = |l: &Learned| {
+                let p = null::p_value(l.expert(), weight, free, l.gain);
+                p * tests(l.expert().family(), &tried, free)
+            };
+            let p = best.iter().map(p_of).fold(1.0, f64::min);
             if p <= LEVEL && !nothing {
                 Verdict::Keep { p_value: Some(p) }
             } else {
@@ -63,17 +66,23 @@ pub fn judge(session: &Session, state: &State, best: &[Learned]) -> Result<Verdi
     })
 }
 
-/// The share of the level that the search has; where it finds nothing, single columns have the rest.
-const SEARCH: f64 = 0.9;
+/// The share of the level that the search has; single columns have the rest.
+const SEARCH: f64 = 0.95;
 
-/// By how many tests the smallest p-value of a search for some families in `free` dimensions is
-/// multiplied.
-pub fn tests(families: usize, free: usize) -> f64 {
-    let families = families as f64;
-    if free > 1 { families / SEARCH } else { families }
+/// By how many tests the p-value of a family is multiplied that was tried in a search of `free`
+/// dimensions. Student-t has half of the level, because it has the fewest parameters and shows heavy tails
+/// in few rows; the others share the other half.
+pub fn tests(family: Family, tried: &[Family], free: usize) -> f64 {
+    let several = tried.len() > 1 && tried.contains(&Family::StudentT);
+    let families = match family {
+        Family::StudentT if several => 2,
+        _ if several => 2 * (tried.len() - 1),
+        _ => tried.len(),
+    };
+    if free > 1 { families as f64 / SEARCH } else { families as f64 }
 }
 
-/// The same for `columns` columns.
-pub fn tests_of_columns(settings: &Settings, columns: usize) -> f64 {
-    (settings.families.iter().len() * columns) as f64 / (1.0 - SEARCH)
+/// The same for single columns, `columns` of them.
+pub fn tests_of_column(family: Family, tried: &[Family], columns: usize) -> f64 {
+    tests(family, tried, 1) * columns as f64 / (1.0 - SEARCH)
 }
