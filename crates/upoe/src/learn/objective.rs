@@ -85,9 +85,11 @@ impl<'a> Objective<'a> {
                 let norm = slot.norm.map_or(1.0, |i| point[i].exp());
                 let mut direction: Vec<f64> =
                     point[slot.direction].iter().map(|w| norm * w).collect();
-                // Over many steps rounding lets in a part along the frozen directions.
-                if self.geometry == Geometry::Orthonormal {
+                // Over many steps rounding lets in a part along the frozen directions. Without it the
+                // rest must be a unit vector again: a shorter one would seem to gain.
+                if self.geometry == Geometry::Orthonormal && !self.span.is_empty() {
                     remove(&self.span, &mut direction);
+                    direction = unit(&direction);
                 }
                 Candidate::new(direction, template.at(&point[slot.expert]))
             })
