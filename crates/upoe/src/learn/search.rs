@@ -95,7 +95,8 @@ impl Search<'_> {
             let mut kept = self.outside(reserve.extract_if(.., |s| s.expert().family() == family));
             let mut field: Vec<Candidate> = Vec::new();
             if kept.len() < FINALISTS {
-                if pool.is_empty() {
+                // Later directions of few rows are searched from other starts each.
+                if pool.is_empty() && (self.sampled || self.frozen == 0) {
                     pool = self.pool()?;
                 }
                 let n = starts::number(&self.full, self.settings);
@@ -111,10 +112,6 @@ impl Search<'_> {
             by_gain(&mut kept);
             spares.extend(kept);
             families.push(best);
-        }
-        // Many rows draw no further starts until their reserve is empty.
-        if !self.sampled {
-            spares.extend(pool);
         }
         *reserve = spares;
         Ok(families)
