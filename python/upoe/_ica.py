@@ -92,7 +92,7 @@ class UPoEICA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Density):
         Parameters
         ----------
         n_components : int or None, default=None
-            The number of sources; None takes as many as the data have dimensions.
+            As in the constructor.
         **params
             Other parameters of UPoEICA, also in place of those named above.
 
