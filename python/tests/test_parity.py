@@ -76,9 +76,10 @@ def test_all_figures_agree_to_the_bit(table, tmp_path):
     assert training["log_density"]["holdout"] is not None
     assert command["stop_reason"] == model.stop_reason_
     assert command["stop_message"] == model.stop_message_
-    # The command adds its own remedy.
+    # The command and the package name their own remedies.
     assert len(command["notices"]) == len(model.notices_)
-    assert all(map(str.startswith, command["notices"], model.notices_))
+    notices = [notice.split(" (`")[0] for notice in model.notices_]
+    assert all(map(str.startswith, command["notices"], notices))
     path = [[p["train"], math.nan if p["holdout"] is None else p["holdout"]] for p in command["path"]]
     np.testing.assert_array_equal(path, model.path_)
     assert command["rank"] == model.rank_
