@@ -16,6 +16,10 @@ LEARNERS = ("pursuit", "sequential", "parallel")
 FAMILIES = ("student-t", "mixture", "tilt", "auto")
 # What a warning may say; a new one has to be looked at before it is listed here.
 SENSIBLE = {
+    "does not prove that all are Gaussian": "nothing found",
+    "different values": "few values",
+    "independent rows instead of": "fewer rows count",
+    "rows resemble those before them": "neighbours alike",
     "vary in": "fewer dimensions",
     "ended at the": "a bound",
     "outside the simulated table": "table left",
