@@ -182,11 +182,11 @@ impl Tilt {
 
     /// ln T at y.
     fn height(&self, y: f64) -> f64 {
-        if y.is_infinite() {
-            return f64::NEG_INFINITY;
-        }
         let frame = self.frame();
         let (cell, v) = frame.locate(frame.place(y));
+        if v.is_infinite() {
+            return f64::NEG_INFINITY;
+        }
         let [a, b, c, d] = self.cells[cell];
         a + v * (b + v * (c + v * d)) - self.ln_z
     }
