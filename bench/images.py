@@ -3,7 +3,8 @@
 The gain is on 20,000 patches of two images that were not learned from. FastICA and Picard learn
 as many directions as there are dimensions, so they get the first 100 principal ones. FastICA and
 ours get single precision; Picard turns such rows into double, so it gets double, and 100 iterations
-(its default of 500 takes it many minutes). Which of many near-equal optima a fit ends in makes more
+(its default of 500 takes it many minutes). FastICA also learns all 400 directions, of which the 100
+most kurtotic count. The default fit, with all families, is judged by its own density. Which of many near-equal optima a fit ends in makes more
 difference to the held-out gain than how far it has converged, so there are three seeds of each fit.
 """
 
@@ -45,6 +46,15 @@ def pursuit(train, held, settings):
     }
 
 
+def default(train, held):
+    """Seconds and gains of the default fit, by its own density."""
+    seconds, model = timed(lambda: UPoE(EXPERTS).fit(train))
+    gaussian = UPoE(0).fit(train)
+    train_gain, held_gain = (float(model.score(rows) - gaussian.score(rows)) for rows in (train, held))
+    say(f"  default: {seconds:.1f} s, held-out gain {held_gain:.4f}")
+    return {"settings": {}, **summary([seconds]), "train": train_gain, "held": held_gain}
+
+
 def converged(train, held):
     """The same to a tight tolerance; it takes long, so it is kept for as long as the package stays
     the same."""
@@ -70,10 +80,21 @@ def peers(train):
     def fastica():
         return widened(FastICA(whiten=False, random_state=0).fit(head).components_)
 
+    def most_kurtotic():
+        w = FastICA(whiten=False, random_state=0).fit(train.astype(np.float32)).components_
+        z = train @ (w / np.linalg.norm(w, axis=1, keepdims=True)).T
+        kurtosis = (z**4).mean(axis=0) / (z**2).mean(axis=0) ** 2
+        return w[np.argsort(-kurtosis)[:EXPERTS]]
+
     def picards(ortho):
         return lambda: widened(picard(columns, ortho=ortho, whiten=False, random_state=0, max_iter=100)[1])
 
-    return {"FastICA parallel": fastica, "Picard-O": picards(True), "Picard": picards(False)}
+    return {
+        "FastICA after PCA to 100": fastica,
+        "FastICA of 400, the 100 most kurtotic": most_kurtotic,
+        "Picard-O after PCA to 100": picards(True),
+        "Picard after PCA to 100": picards(False),
+    }
 
 
 def main():
@@ -83,6 +104,7 @@ def main():
     say(f"images: {train.shape[0]} × {train.shape[1]}, {EXPERTS} directions")
     sphering = measure(lambda: UPoE(0, precision="f32").fit(train))[0]
     say(f"  sphering alone: {sphering['median']:.2f} s")
+    plain = default(train, held)
     ours, best = pursuit(train, held, FAST), converged(train, held)
     others = {}
     for name, learn in peers(train).items():
@@ -97,6 +119,7 @@ def main():
             "dims": train.shape[1],
             "experts": EXPERTS,
             "sphering": sphering,
+            "default": plain,
             "ours": ours,
             "converged": best,
             "share_of_converged": ours["held"] / best["held"],

@@ -49,7 +49,7 @@ impl Effective {
         let weights = || (0..rows.len()).map(|i| rows.weight(i));
         let weight: f64 = weights().sum();
         let apart = worth(weights());
-        let merged = if counts { weight } else { worth(merged(rows).into_iter()) };
+        let merged = if counts { weight } else { worth_of_distinct(merged(rows)) };
         let sphered = (ordered || rows.blocks().is_some()).then(|| sphered(rows)).transpose()?;
         let by_blocks = match (&sphered, rows.blocks()) {
             (Some((x, dims)), Some(blocks)) => of_blocks(x, *dims, blocks),
@@ -98,6 +98,17 @@ fn worth(weights: impl Iterator<Item = f64>) -> f64 {
     let largest = weights.iter().copied().fold(f64::MIN_POSITIVE, f64::max);
     let power = |k: i32| weights.iter().map(|w| (w / largest).powi(k)).sum::<f64>();
     power(1) * power(2) / power(3)
+}
+
+/// Distinct rows that may be repeated as often as they like: a row of zeros, a flat patch, a default. That
+/// there are so many of them is no chance, and all other rows are worth what they are.
+const ATOMS: usize = 8;
+
+/// The same for the total weights of distinct rows, without a few that are repeated most often.
+fn worth_of_distinct(mut weights: Vec<f64>) -> f64 {
+    weights.sort_unstable_by(|a, b| b.total_cmp(a));
+    let atoms = ATOMS.min(weights.len() / 100);
+    worth(weights.into_iter().skip(atoms)) + atoms as f64
 }
 
 /// The total weight of each distinct row.

@@ -7,7 +7,7 @@ use crate::evaluate::Evaluation;
 use crate::expert::Learnable;
 use crate::learn::{
     Event, FEW, Fit, Notice, Observer, OutlierCell, Precision, Session, Settings, State, learn,
-    notices, sample,
+    notices, screening,
 };
 use crate::linalg::pseudo_inverse;
 use crate::model::Model;
@@ -229,7 +229,7 @@ impl<'a> Fitter<'a> {
             }
         }
         check_state(&state, whitening.dims())?;
-        let sample = sample(train, settings.seed)?;
+        let sample = screening(train, settings.seed)?;
         let sample = sample.as_deref();
         let columns = whitening.column_directions();
         let mut session =

@@ -43,6 +43,18 @@ fn repeated_rows_count_once_unless_they_are_counts() {
 }
 
 #[test]
+fn one_row_repeated_often_leaves_the_others_what_they_are() {
+    let mut values = normals(5000, 7000);
+    values.extend([0.0; 5].repeat(200));
+    let fitted = fit(&Rows::new(&values, 5).unwrap(), &Settings::default()).unwrap();
+    let worth = fitted.notices.iter().find_map(|n| match n {
+        Notice::Effective { effective, cause: Cause::Repeats, .. } => Some(*effective),
+        _ => None,
+    });
+    assert!(worth.is_some_and(|n| (n - 1001.0).abs() < 1.0), "{worth:?}");
+}
+
+#[test]
 fn rows_in_time_are_worth_fewer() {
     let settings = Settings::default().with(|s| s.ordered = true);
     let series = |draw: u64| {

@@ -14,6 +14,7 @@ mod parallel;
 mod path;
 mod power;
 mod profile;
+mod sample;
 mod search;
 mod sequence;
 mod session;
@@ -30,7 +31,7 @@ pub use session::{Event, Observer};
 pub use settings::Settings;
 
 pub(crate) use notice::{FEW, notices};
-pub(crate) use search::sample;
+pub(crate) use sample::screening;
 pub(crate) use session::Session;
 
 use crate::error::Result;

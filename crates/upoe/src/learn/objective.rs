@@ -55,6 +55,11 @@ impl<'a> Objective<'a> {
         Objective { engine, geometry, gaussian, span: orthonormal(frozen) }
     }
 
+    /// The same over other rows of the same dimensions.
+    pub fn over<'b>(&self, engine: &'b dyn Engine) -> Objective<'b> {
+        Objective::new(engine, &self.span, self.geometry)
+    }
+
     /// In the oblique geometry a norm matters only where the expert cannot absorb it.
     pub fn norm_is_free(&self, expert: &Expert) -> bool {
         self.geometry == Geometry::Oblique && !expert.absorbs_norm()

@@ -6,8 +6,8 @@ use super::outcome::{Learned, State};
 use super::profile::{Profile, refitted};
 use super::session::{Halt, Session, Step};
 use super::settings::Settings;
-use super::starts;
-use crate::engine::{Candidate, Engine, Memory, Picked, draw};
+use super::{sample, starts};
+use crate::engine::Candidate;
 use crate::error::{Error, Result};
 use crate::expert::{Expert, Family, Learnable};
 use crate::linalg::dot;
@@ -20,7 +20,7 @@ const STRIDE: usize = 4;
 /// Starts that a search over many rows leaves for the searches after it.
 const RESERVE: usize = 16;
 /// Directions that look best at once and enter the race of their family.
-const PROMISING: usize = 32;
+const PROMISING: usize = 16;
 /// Columns and striking directions that later searches start from as well.
 const POOL: usize = 64;
 /// Directions with at least this cosine are the same.
@@ -226,7 +226,9 @@ impl Search<'_> {
 
     /// Columns and striking directions, by falling gain of the tilt that fits each.
     fn pool(&self) -> Result<Vec<Learned>> {
-        let mut directions = starts::striking(&self.screening, self.frozen)?;
+        let larger = if self.sampled { sample::larger(self.full.engine())? } else { None };
+        let most = larger.as_deref().map(|rows| self.full.over(rows));
+        let mut directions = starts::striking(most.as_ref().unwrap_or(&self.full), self.frozen)?;
         directions.extend(self.columns.iter().filter_map(|w| self.full.outside(w.clone())));
         let profiles = self.screening.profiles(directions, POOL)?.into_iter();
         Ok(profiles.map(|p| Learned::new(p.candidate, p.gain)).collect())
@@ -300,29 +302,6 @@ fn by_value(field: &mut [Start]) {
 
 fn by_gain(found: &mut [Learned]) {
     found.sort_by(|a, b| b.gain.total_cmp(&a.gain));
-}
-
-/// A sample of many rows: good for screening starts, not for finishing. Rows far out are pulled in,
-/// because one of them would decide the variance of few rows and with it what is found.
-pub fn sample(engine: &dyn Engine, seed: u64) -> Result<Option<Box<dyn Engine>>> {
-    let d = engine.dims();
-    let size = (32 * d).max(3072);
-    if engine.rows() <= 3 * size {
-        return Ok(None);
-    }
-    let Some(chosen) = draw(engine.rows(), seed, size) else { return Ok(None) };
-    let Picked { mut rows, weights } = engine.pick(&chosen)?;
-    if weights.as_ref().is_some_and(|w| !(w.iter().sum::<f64>() > 0.0)) {
-        return Ok(None);
-    }
-    let farthest = (8.0 * d as f64).max(100.0);
-    for row in rows.chunks_exact_mut(d) {
-        let square = dot(row, row);
-        if square > farthest {
-            row.iter_mut().for_each(|x| *x *= (farthest / square).sqrt());
-        }
-    }
-    Ok(Some(Box::new(Memory::<f64>::held_out(rows, d, weights)?)))
 }
 
 /// What a start of one free expert ended at.

@@ -15,8 +15,8 @@ use rand_distr::StandardNormal;
 const TOGETHER: usize = 128;
 /// Steps of each contrast.
 const ROUNDS: usize = 6;
-/// Rows that fourth moments are taken over.
-const ROWS: usize = 4096;
+/// Rows at a time for fourth moments.
+const BLOCK: usize = 4096;
 
 /// How many directions are drawn, by the size of the data unless the settings say it.
 pub fn number(objective: &Objective, settings: &Settings) -> usize {
@@ -55,7 +55,7 @@ pub fn striking(objective: &Objective, j: usize) -> Result<Vec<Vec<f64>>> {
     if free < 2 {
         return Ok(Vec::new());
     }
-    let mut all = kurtotic(objective, free.min(TOGETHER))?;
+    let mut all = kurtotic(objective, free)?;
     let first = all.clone();
     for contrast in contrasts()? {
         let mut directions = first.clone();
@@ -67,26 +67,28 @@ pub fn striking(objective: &Objective, j: usize) -> Result<Vec<Vec<f64>>> {
     Ok(all)
 }
 
-/// The `n` eigenvectors of ⟨‖x‖² xxᵀ⟩ outside the frozen directions whose eigenvalues differ most
-/// from a Gaussian's: FOBI.
-fn kurtotic(objective: &Objective, n: usize) -> Result<Vec<Vec<f64>>> {
+/// The eigenvectors of ⟨‖x‖² xxᵀ⟩ in the `free` dimensions outside the frozen directions whose
+/// eigenvalues differ most from a Gaussian's: FOBI.
+fn kurtotic(objective: &Objective, free: usize) -> Result<Vec<Vec<f64>>> {
     let engine = objective.engine();
     let (rows, d) = (engine.rows(), engine.dims());
-    let few = rows.min(ROWS);
-    let chosen: Vec<usize> = (0..few).map(|i| i * rows / few).collect();
-    let mut x = engine.pick(&chosen)?.rows;
-    x.chunks_exact_mut(d).for_each(|row| objective.remove_frozen(row));
-    let squares: Vec<f64> = x.chunks_exact(d).map(|row| dot(row, row)).collect();
-    let mean = squares.iter().sum::<f64>() / few as f64;
-    let rows = Mat::from_fn(few, d, |i, k| x[i * d + k]);
-    let scaled = Mat::from_fn(few, d, |i, k| (squares[i] - mean) / few as f64 * x[i * d + k]);
-    let (values, vectors) = eigen(&(rows.transpose() * scaled))?;
+    let mut sum = Mat::<f64>::zeros(d, d);
+    for start in (0..rows).step_by(BLOCK) {
+        let chosen: Vec<usize> = (start..rows.min(start + BLOCK)).collect();
+        let mut x = engine.pick(&chosen)?.rows;
+        x.chunks_exact_mut(d).for_each(|row| objective.remove_frozen(row));
+        let share = |row: &[f64]| (dot(row, row) - free as f64) / rows as f64;
+        let shares: Vec<f64> = x.chunks_exact(d).map(share).collect();
+        let x = Mat::from_fn(chosen.len(), d, |i, k| x[i * d + k]);
+        sum += x.transpose() * Mat::from_fn(chosen.len(), d, |i, k| shares[i] * x[(i, k)]);
+    }
+    let (values, vectors) = eigen(&sum)?;
     // Gaussian rows have the eigenvalue 2 outside the frozen directions.
     let mut order: Vec<usize> = (0..d).collect();
     order.sort_by(|&a, &b| (values[b] - 2.0).abs().total_cmp(&(values[a] - 2.0).abs()));
     let vector = |&k: &usize| objective.outside((0..d).map(|i| vectors[(i, k)]).collect());
     // Those along frozen directions are noise after their removal.
-    Ok(order.iter().filter_map(vector).take(n).collect())
+    Ok(order.iter().filter_map(vector).take(free.min(TOGETHER)).collect())
 }
 
 /// Experts whose slopes E′ serve as contrasts.

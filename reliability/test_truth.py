@@ -1,0 +1,21 @@
+"""The quick form of truth.py: some of its cells."""
+
+import truth
+
+
+def test_far_values_do_not_decide():
+    assert abs(truth.one_value("Gaussian", 1e15)) < 1e-3
+    assert abs(truth.one_value("Laplace", 1e4)) < 0.05
+    assert abs(truth.one_percent("correlated", "noise")) < 0.2
+
+
+def test_tails_follow_the_rows():
+    assert abs(truth.cauchy(2_000, 5)) < 0.3
+    fall, beyond = truth.exponential("auto")
+    assert abs(fall - 10) < 1 and 1e-4 / 3 < beyond < 3e-4, (fall, beyond)
+
+
+def test_standard_errors_count_groups():
+    reported, true = truth.standard_error(12)
+    # A deviation of 12 values is known to about 20 %.
+    assert 0.5 < reported / true < 2, (reported, true)
