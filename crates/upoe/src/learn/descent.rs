@@ -34,6 +34,8 @@ pub struct Descent {
     /// The parts of a point that are unit vectors; the rest is real.
     spheres: Vec<Range<usize>>,
     tolerance: f64,
+    /// What is left to gain is not worth a step, if it is no more than this.
+    worthless: f64,
     rounding: f64,
     here: Option<Known>,
     /// The best point of this line search whose value is low enough.
@@ -60,6 +62,7 @@ impl Descent {
         Descent {
             spheres,
             tolerance,
+            worthless: 0.0,
             rounding,
             here: None,
             accepted: None,
@@ -72,6 +75,12 @@ impl Descent {
             iterations: 0,
             ending: None,
         }
+    }
+
+    /// Ends, too, where a quadratic model expects to gain no more than `worthless`.
+    pub fn content_with(mut self, worthless: f64) -> Self {
+        self.worthless = worthless;
+        self
     }
 
     /// The point whose value and gradient are wanted next.
@@ -197,6 +206,10 @@ impl Descent {
             self.memory.clear();
             direction = here.gradient.iter().map(|g| -g).collect();
             slope = dot(&direction, &here.gradient);
+        }
+        if -0.5 * slope <= self.worthless {
+            self.ending = Some(Ending::Converged);
+            return;
         }
         // No step may turn a direction by more than about a quarter turn, nor move a parameter far.
         let longest = direction.iter().fold(0.0_f64, |a, d| a.max(d.abs()));

@@ -72,6 +72,12 @@ impl Objective<'_> {
         Start { descent, templates }
     }
 
+    /// The same; it ends, too, where no more than `worthless` is left to gain.
+    pub fn start_content(&self, from: Candidate, tolerance: f64, worthless: f64) -> Start {
+        let start = self.start(vec![from], tolerance);
+        Start { descent: start.descent.content_with(worthless), ..start }
+    }
+
     /// Directions and experts at a start's current point.
     pub fn answer(&self, start: &Start) -> Vec<Candidate> {
         self.candidates(&start.templates, start.descent.point())

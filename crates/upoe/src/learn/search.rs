@@ -28,6 +28,10 @@ const SAME: f64 = 0.9995;
 /// Rows per dimension that mixtures need where other families are tried, too. With fewer, some direction
 /// has a few rows so close together that a narrow component gains more than any structure.
 const ROWS_FOR_MIXTURES: f64 = 30.0;
+/// The share of a tilt's gain that a Student-t must have to walk in its place.
+const NEARLY: f64 = 0.7;
+/// The share of what noise gains by turning a direction that is not worth a step.
+const UNSURE: f64 = 0.05;
 /// A family whose fit to the best direction is this much worse than another's, net of the price of its
 /// parameters, cannot become the best by turning it further.
 const HOPELESS: f64 = 0.02;
@@ -61,7 +65,11 @@ pub fn search(
         frozen: frozen.len(),
         watch: &mut watch,
     };
-    if search.leads() { search.led(reserve) } else { search.alone(reserve) }
+    match search.families.contains(&Family::Tilt) {
+        true if search.sampled => search.led_by_sample(reserve),
+        true => search.led(reserve),
+        false => search.alone(reserve),
+    }
 }
 
 /// What a search works with.
@@ -80,11 +88,6 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
-    /// Whether the tilt leads the search.
-    fn leads(&self) -> bool {
-        self.families.contains(&Family::Tilt)
-    }
-
     /// Every family by itself.
     fn alone(&mut self, reserve: &mut Vec<Learned>) -> Step<Vec<Vec<Learned>>> {
         let mut pool =
@@ -117,53 +120,28 @@ impl Search<'_> {
         Ok(families)
     }
 
-    /// The tilt leads, because it follows any shape; each family also starts at the others' winners.
+    /// The tilt leads over few rows, because it follows any shape; each family also starts at the others'
+    /// winners.
     fn led(&mut self, reserve: &mut Vec<Learned>) -> Step<Vec<Vec<Learned>>> {
         let mut known = self.outside(reserve.drain(..));
-        let mut field: Vec<Vec<f64>> = Vec::new();
-        let mut students = Vec::new();
-        let mut promising = Vec::new();
-        if self.sampled && known.len() >= FINALISTS {
-            let some = known.drain(..(2 * FINALISTS).min(known.len()));
-            field.extend(some.map(|s| s.candidate.direction));
-        } else {
-            if known.is_empty() || self.sampled {
-                known.extend(self.pool()?);
-            }
-            let mut directions = self.drawn(starts::number(&self.full, self.settings))?;
-            if self.families.contains(&Family::StudentT) {
-                students = self.race(self.templated(Family::StudentT, &directions)?)?;
-            }
-            directions.extend(known.iter().map(|s| s.candidate.direction.clone()));
-            promising = self.screening.profiles(directions, PROMISING)?;
-            let raced = self.race(promising.iter().map(|p| p.candidate.clone()).collect())?;
-            field.extend(raced.into_iter().map(|c| c.direction));
-            if self.sampled {
-                known.clear();
-                field.extend(students.drain(..).map(|c| c.direction));
-            }
+        if known.is_empty() {
+            known.extend(self.pool()?);
         }
-        let mut profiles = self.full.profiles(field, usize::MAX)?;
-        let rest = profiles.split_off(FINALISTS.min(profiles.len()));
-        let (mut lead, spares) =
-            self.finish(profiles.into_iter().map(|p| p.candidate).collect())?;
-        if self.sampled {
-            known.extend(rest.into_iter().map(|p| Learned::new(p.candidate, p.gain)));
-            known.extend(spares);
-            by_gain(&mut known);
-        }
+        let (promising, mut students) = self.promising(&known)?;
         *reserve = known;
+        let raced = self.race(promising.iter().map(|p| p.candidate.clone()).collect())?;
+        let raced = raced.into_iter().map(|c| c.direction).collect();
+        let field = self.full.profiles(raced, usize::MAX)?;
+        let (mut lead, _) = self.finish(field.into_iter().map(|p| p.candidate).collect())?;
         let at = |found: &Learned| found.direction().to_vec();
         let mut shown = self.full.profiles(lead.iter().map(at).collect(), usize::MAX)?;
-        // A sample's projections do not fit all rows.
-        if !self.sampled {
-            shown.extend(promising.into_iter().take(FINALISTS));
-        }
+        shown.extend(promising.into_iter().take(FINALISTS));
         let mut families = Vec::new();
-        for family in self.families.clone().into_iter().filter(|f| *f != Family::Tilt) {
-            let own =
+        for (family, suited) in self.suited(&shown)? {
+            let mut own =
                 if family == Family::StudentT { std::mem::take(&mut students) } else { vec![] };
-            families.push(self.follow(family, own, &shown, &lead)?);
+            own.extend(suited.into_iter().take(FINALISTS / 2).map(|s| s.candidate));
+            families.push(self.finish(own)?.0);
         }
         let winners: Vec<Vec<f64>> = families.iter().filter_map(|f| f.first().map(at)).collect();
         for profile in self.full.profiles(winners, usize::MAX)? {
@@ -175,44 +153,124 @@ impl Search<'_> {
             }
         }
         families.push(lead);
+        Ok(families)
+    }
+
+    /// The tilt leads over many rows: a sample screens the starts, all rows choose between what it found,
+    /// and only the best of all families is learned to the end.
+    fn led_by_sample(&mut self, reserve: &mut Vec<Learned>) -> Step<Vec<Vec<Learned>>> {
+        let mut known = self.outside(reserve.drain(..));
+        let field: Vec<Vec<f64>> = if known.len() >= FINALISTS {
+            let some = known.drain(..(2 * FINALISTS).min(known.len()));
+            some.map(|s| s.candidate.direction).collect()
+        } else {
+            known.extend(self.pool()?);
+            let (promising, students) = self.promising(&known)?;
+            known.clear();
+            let raced = self.race(promising.into_iter().map(|p| p.candidate).collect())?;
+            raced.into_iter().chain(students).map(|c| c.direction).collect()
+        };
+        let mut profiles = self.full.profiles(field, usize::MAX)?;
+        let rest = profiles.split_off((FINALISTS / 2).min(profiles.len()));
+        let mut ends = self.settle(profiles)?;
+        let spares = ends.split_off(1.min(ends.len()));
+        let spares = rest.into_iter().chain(spares);
+        known.extend(spares.map(|p| Learned::new(p.candidate, p.gain)));
+        by_gain(&mut known);
+        *reserve = known;
+        let suited = self.suited(&ends)?;
+        let mut families: Vec<Vec<Learned>> = suited.into_iter().map(|(_, found)| found).collect();
+        // The gain of an answer is without the penalty.
+        let lead = |p: Profile| {
+            let gain = p.gain + p.candidate.expert.penalty();
+            Learned::new(p.candidate, gain)
+        };
+        families.push(ends.into_iter().map(lead).collect());
         self.polish(&mut families)?;
         Ok(families)
     }
 
-    /// With many rows only the best of all families is learned to the end.
+    /// The profiles of the most promising starts, and the finalists of Student-t's own race, where it is
+    /// tried.
+    fn promising(&mut self, known: &[Learned]) -> Step<(Vec<Profile>, Vec<Candidate>)> {
+        let mut directions = self.drawn(starts::number(&self.full, self.settings))?;
+        let mut students = Vec::new();
+        if self.families.contains(&Family::StudentT) {
+            students = self.race(self.templated(Family::StudentT, &directions)?)?;
+        }
+        directions.extend(known.iter().map(|s| s.candidate.direction.clone()));
+        Ok((self.screening.profiles(directions, PROMISING)?, students))
+    }
+
+    /// Walks finalists over many rows: the profiles where they end, best first. Where a Student-t fits nearly
+    /// as well as the tilt it walks instead, because it has two parameters and arrives in a fraction of the
+    /// steps.
+    fn settle(&mut self, finalists: Vec<Profile>) -> Step<Vec<Profile>> {
+        let (full, settings, worthless) = (&self.full, self.settings, self.worthless());
+        let weight = full.engine().weight();
+        let rough = settings.tol.max(1e-3);
+        let mut field = Vec::new();
+        for profile in finalists {
+            let student = profile.best(settings, Family::StudentT, weight)?;
+            let student = student.filter(|s| s.gain > NEARLY * profile.gain);
+            let from = student.map_or(profile.candidate, |s| s.candidate);
+            field.push(full.start_content(from, rough, worthless));
+        }
+        // Until the best has arrived; the others are kept where they are.
+        for _ in 0..settings.max_iter.div_ceil(STRIDE) {
+            full.walk(&mut field, STRIDE, self.watch)?;
+            by_value(&mut field);
+            if field.first().is_none_or(Start::converged) {
+                break;
+            }
+        }
+        let ends = field.iter().map(|s| full.answer(s).swap_remove(0).direction).collect();
+        let mut found: Vec<Profile> = Vec::new();
+        for profile in full.profiles(ends, usize::MAX)? {
+            let w = &profile.candidate.direction;
+            if !found.iter().any(|f| dot(&f.candidate.direction, w).abs() > SAME) {
+                found.push(profile);
+            }
+        }
+        Ok(found)
+    }
+
+    /// What is not worth another step over many rows. A direction is known only up to what noise gains by
+    /// turning it, which is about D/2 nats over all rows.
+    fn worthless(&self) -> f64 {
+        let free = (self.full.engine().dims() - self.frozen) as f64;
+        UNSURE * free / self.full.engine().weight()
+    }
+
+    /// Learns the best of all families to the end.
     fn polish(&mut self, families: &mut [Vec<Learned>]) -> Step<()> {
         let weight = self.full.engine().weight();
         let value = |f: &Vec<Learned>| f.first().map_or(f64::NEG_INFINITY, |f| net(f, weight));
         let best = families.iter_mut().max_by(|a, b| value(a).total_cmp(&value(b)));
-        if let Some(best) = best.filter(|best| self.sampled && !best.is_empty()) {
-            let start = self.full.start(vec![best[0].candidate.clone()], self.settings.tol);
-            let mut starts = [start];
+        if let Some(best) = best.filter(|best| !best.is_empty()) {
+            let (from, tolerance) = (best[0].candidate.clone(), self.settings.tol);
+            let mut starts = [self.full.start_content(from, tolerance, self.worthless())];
             self.full.walk(&mut starts, self.settings.max_iter, self.watch)?;
             best[0] = found(&self.full, &starts[0]);
         }
         Ok(())
     }
 
-    /// The best of a family that starts at its own finalists and at directions that suit the tilt.
-    fn follow(
-        &mut self,
-        family: Family,
-        mut own: Vec<Candidate>,
-        shown: &[Profile],
-        lead: &[Learned],
-    ) -> Step<Vec<Learned>> {
+    /// For each family but the tilt the fits to some profiles, by falling gain on all rows.
+    fn suited(&self, shown: &[Profile]) -> Step<Vec<(Family, Vec<Learned>)>> {
         let weight = self.full.engine().weight();
-        let suit = |profile: &Profile| profile.best(self.settings, family, weight);
-        let suited: Step<Vec<Option<Learned>>> = shown.par_iter().map(suit).collect();
-        let suited = suited?.into_iter().flatten().map(|s| s.candidate).collect();
-        let mut suited = refitted(self.full.engine(), suited, 1)?;
-        by_gain(&mut suited);
-        let best = suited.first().map_or(f64::INFINITY, |s| net(s, weight));
-        if own.is_empty() && self.sampled && best < net(&lead[0], weight) - HOPELESS {
-            return Ok(suited);
+        let families = self.families.iter().copied().filter(|f| *f != Family::Tilt);
+        let mut candidates = Vec::new();
+        for family in families.clone() {
+            let suit = |profile: &Profile| profile.best(self.settings, family, weight);
+            let suited: Step<Vec<Option<Learned>>> = shown.par_iter().map(suit).collect();
+            candidates.extend(suited?.into_iter().flatten().map(|s| s.candidate));
         }
-        own.extend(suited.into_iter().take(FINALISTS / 2).map(|s| s.candidate));
-        Ok(self.finish(own)?.0)
+        let mut found = refitted(self.full.engine(), candidates, 1)?;
+        by_gain(&mut found);
+        let of =
+            |family: Family| found.iter().filter(move |l| l.expert().family() == family).cloned();
+        Ok(families.map(|family| (family, of(family).collect())).collect())
     }
 
     /// Starts in reserve, outside the directions that are frozen since.
@@ -287,11 +345,9 @@ impl Search<'_> {
         let rest = field.split_off(if self.sampled { 1.min(close) } else { close });
         let rest = if self.sampled { &rest[..] } else { &[] };
         let spares = rest.iter().map(|s| spare(full, s)).collect();
-        if !(self.sampled && self.leads()) {
-            field.iter_mut().for_each(|s| s.tighten(settings.tol));
-            full.walk(&mut field, settings.max_iter, self.watch)?;
-            by_value(&mut field);
-        }
+        field.iter_mut().for_each(|s| s.tighten(settings.tol));
+        full.walk(&mut field, settings.max_iter, self.watch)?;
+        by_value(&mut field);
         Ok((field.iter().map(|s| found(full, s)).collect(), spares))
     }
 }
