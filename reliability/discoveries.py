@@ -34,7 +34,7 @@ TRIAL = {
     ("Student-t, ν", 4, 300, 20): 14,
     ("Laplace, share of the variance", 1.0, 500, 20): 20,
 }
-SLOW = 1.0  # seconds per fit; slower fits get fewer draws
+SLOW = 3.0  # seconds per fit; slower fits get fewer draws
 PLANTS = {
     "Student-t, ν": (3, 5, 10),
     "two groups, gap in deviations": (2.0, 3.0, 4.0),

@@ -67,7 +67,11 @@ _PARAMETERS = {
     ),
     "n_starts": ('int or "auto"', "The number of starts for each direction."),
     "max_iter": ("int", "The largest number of steps of one descent."),
-    "tol": ("float", "A descent ends when no entry of the gradient is larger than this."),
+    "tol": (
+        "float",
+        "A descent ends when no entry of the gradient is larger than this; over many rows also "
+        "where what is left to gain is noise.",
+    ),
     "recipe": (
         _one_of("recipe"),
         """"best" is L-BFGS from many starts; "paper" is the paper's gradient steps on batches of 100

@@ -101,7 +101,8 @@ pub struct FitArgs {
     /// Maximum number of steps of each descent
     #[arg(long, default_value_t = Settings::default().max_iter, value_name = "N", help_heading = "Learning")]
     pub max_iter: usize,
-    /// A descent has converged when no entry of the gradient is larger than this
+    /// A descent has converged when no entry of the gradient is larger than this; over many rows also
+    /// where what is left to gain is noise
     #[arg(
         long,
         default_value_t = Settings::default().tol,

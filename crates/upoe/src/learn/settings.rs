@@ -45,7 +45,8 @@ pub struct Settings {
     pub starts: Option<usize>,
     /// The largest number of steps of a descent.
     pub max_iter: usize,
-    /// Largest entry of the gradient at an answer.
+    /// Largest entry of the gradient at an answer. Over many rows a search of several families also ends
+    /// where what is left to gain is noise.
     pub tol: f64,
     /// The seed of all random numbers.
     pub seed: u64,
