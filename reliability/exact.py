@@ -144,8 +144,50 @@ def roughness(coefficients):
     return float(mp.fsum(a * a + a * b + b * b for a, b in ends) / (3 * STEP**3))
 
 
-def expert(parameters):
-    """ln T of an expert as the header has it."""
+class Spline:
+    """A tilt with tails of its own: ln T and its slope at knots in y = 2.5 asinh(z/2.5), a cubic between
+    two knots and a line beyond them. Normalised here, so that a file's constant is checked as well."""
+
+    SCALE = mpf(5) / 2
+
+    def __init__(self, knots):
+        self.knots = [tuple(mpf(float(x)) for x in knot) for knot in knots]
+        self.pieces = []
+        total = mp.fsum(self.beyond(side, *self.knots[side and -1]) for side in (0, 1))
+        for (y, a, p), (end, b, q) in zip(self.knots, self.knots[1:]):
+            width = end - y
+            p, q = p * width, q * width
+            piece = (a, p, 3 * (b - a) - 2 * p - q, 2 * (a - b) + p + q)
+            self.pieces.append((y, width, piece))
+            parts = (w * mp.exp(cubic(piece, v)) * self.stretch(y + width * v) for v, w in rule())
+            total += width * mp.fsum(parts)
+        self.ln_z = mp.log(total)
+
+    def stretch(self, y):
+        """dz/dy."""
+        return mp.cosh(y / self.SCALE)
+
+    def beyond(self, side, y, height, slope):
+        """∫ T dz beyond the outermost knot: T times cosh is two exponentials."""
+        fall, out = (-slope, y) if side else (slope, -y)
+        rate = 1 / self.SCALE
+        slow, fast = mp.exp(rate * out) / (fall - rate), mp.exp(-rate * out) / (fall + rate)
+        return mp.exp(height) * (slow + fast) / 2
+
+    def ln_density(self, z):
+        y = self.SCALE * mp.asinh(z / self.SCALE)
+        for side, (edge, height, slope) in ((0, self.knots[0]), (1, self.knots[-1])):
+            if (y > edge) if side else (y < edge):
+                return height + slope * (y - edge) - self.ln_z
+        cell = max(i for i, (left, *_) in enumerate(self.pieces) if left <= y or i == 0)
+        left, width, piece = self.pieces[cell]
+        return cubic(piece, (y - left) / width) - self.ln_z
+
+
+def expert(parameters, array):
+    """ln T of an expert as the header has it; a tilt that is not version 0.1's from its array."""
+    if parameters["kind"] == "tilt" and "roughness" not in parameters:
+        return Spline(array).ln_density
     if parameters["kind"] == "tilt":
         return Tilt(parameters["coefficients"]).ln_density
     of = {"student-t": student_t, "mixture": mixture}[parameters["kind"]]
@@ -161,7 +203,8 @@ def ln_p(header, arrays, rows):
     a, back = matrix(arrays["sphering"]), matrix(arrays["unsphering"])
     w, mean = arrays["directions"], [mpf(float(m)) for m in arrays["mean"]]
     (j, d), columns = w.shape, len(mean)
-    experts = [expert(e["expert"]) for e in header["state"]["experts"]]
+    learned = enumerate(header["state"]["experts"], 1)
+    experts = [expert(e["expert"], arrays[f"expert{k}"]) for k, e in learned]
     gram = matrix(w) * matrix(w).T if j else None
     constant = mp.log(mp.det(a * a.T)) / 2 - (d - j) * mp.log(2 * mp.pi) / 2
     constant += mp.log(mp.det(gram)) / 2 if j else 0

@@ -182,9 +182,7 @@ def fitted_models(count, seed=2):
             )
             rows = rows @ rng.normal(size=(d, d)) * 10 ** rng.uniform(-6, 6, d)
             learner = ("pursuit", "sequential", "parallel")[k % 3]
-            # Tilts are written in 50 digits as version 0.1 stored them; those of fits are checked by
-            # the recipe in docs/model-file.md and by the laws of experts.
-            family = ("student-t", "mixture")[k % 2]
+            family = ("auto", *KINDS)[k % 4]
             model = UPoE(
                 int(rng.integers(0, d + 1)),
                 family=family,
