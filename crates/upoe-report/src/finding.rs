@@ -69,7 +69,7 @@ impl Finding {
             Expert::Tilt(_) => {
                 let [low, middle, high] = [0.1, 0.5, 0.9].map(|p| expert.quantile(p));
                 Finding::Shape {
-                    humps: modes(expert),
+                    humps: modes(expert, 0.2),
                     skewness: (high + low - 2.0 * middle) / (high - low),
                     kurtosis: expert.shape().kurtosis,
                 }
@@ -80,7 +80,7 @@ impl Finding {
 
 fn groups(mixture: &Mixture) -> Finding {
     let shares = mixture.weights().to_vec();
-    let humps = modes(mixture);
+    let humps = modes(mixture, 0.0);
     if humps == shares.len() {
         return Finding::Groups { shares };
     }
@@ -96,8 +96,9 @@ fn groups(mixture: &Mixture) -> Finding {
     Finding::Overlap { form, shares }
 }
 
-/// Maxima of the density that stand out by 2 % of its peak.
-fn modes(expert: &impl Marginal) -> usize {
+/// Maxima of the density that stand out by 2 % of its peak, and by this share of themselves: a smooth fit to
+/// a flat top has ripples.
+fn modes(expert: &impl Marginal, share: f64) -> usize {
     const STEPS: usize = 2000;
     let (low, high) = (expert.quantile(1e-3), expert.quantile(1.0 - 1e-3));
     let at = |k: usize| expert.ln_density(low + (high - low) * k as f64 / STEPS as f64).exp();
@@ -108,12 +109,12 @@ fn modes(expert: &impl Marginal) -> usize {
     for h in heights {
         if rising {
             top = f64::max(top, h);
-            if h < top - step {
+            if h < top - step && h < (1.0 - share) * top {
                 (count, rising, bottom) = (count + 1, false, h);
             }
         } else {
             bottom = f64::min(bottom, h);
-            if h > bottom + step {
+            if h > bottom + step && bottom < (1.0 - share) * h {
                 (rising, top) = (true, h);
             }
         }

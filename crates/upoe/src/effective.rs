@@ -43,13 +43,13 @@ pub(crate) struct Effective {
 }
 
 impl Effective {
-    /// Of rows with positive weights; `counts` says that a weight is a number of independent rows,
-    /// and `ordered` that rows follow one another in time.
-    pub fn of(rows: &Rows, counts: bool, ordered: bool) -> Result<Self> {
+    /// Of rows with positive weights and their repeats, unless weights and repeats are numbers of
+    /// independent rows. `ordered` says that rows follow one another in time.
+    pub fn of(rows: &Rows, repeats: Option<&Repeats>, ordered: bool) -> Result<Self> {
         let weights = || (0..rows.len()).map(|i| rows.weight(i));
         let weight: f64 = weights().sum();
-        let apart = worth(weights());
-        let merged = if counts { weight } else { worth_of_distinct(merged(rows)) };
+        let apart = worth(weights().map(|w| (w, 1.0)));
+        let merged = repeats.map_or(weight, Repeats::worth);
         let sphered = (ordered || rows.blocks().is_some()).then(|| sphered(rows)).transpose()?;
         let by_blocks = match (&sphered, rows.blocks()) {
             (Some((x, dims)), Some(blocks)) => of_blocks(x, *dims, blocks),
@@ -60,9 +60,9 @@ impl Effective {
             _ => 1.0,
         };
         let of = rows.len();
-        let (by_weights, by_repeats) = match counts {
-            true => (1.0, 1.0),
-            false => (apart / of as f64, merged / apart),
+        let (by_weights, by_repeats) = match repeats {
+            None => (1.0, 1.0),
+            Some(_) => (apart / of as f64, merged / apart),
         };
         let causes = [
             (by_weights, Cause::Weights),
@@ -92,37 +92,54 @@ impl Effective {
 
 /// How many equal rows rows of these weights are worth: Σw Σw² / Σw³. A variance would be worth
 /// (Σw)² / Σw²; the gain of an expert depends on higher moments, to which few heavy rows matter more.
-fn worth(weights: impl Iterator<Item = f64>) -> f64 {
-    let weights: Vec<f64> = weights.collect();
+/// Each weight comes with the number of rows that share it.
+fn worth(weights: impl Iterator<Item = (f64, f64)> + Clone) -> f64 {
     // In units of the largest, so that no power overflows.
-    let largest = weights.iter().copied().fold(f64::MIN_POSITIVE, f64::max);
-    let power = |k: i32| weights.iter().map(|w| (w / largest).powi(k)).sum::<f64>();
+    let largest = weights.clone().map(|(w, _)| w).fold(f64::MIN_POSITIVE, f64::max);
+    let power = |k: i32| weights.clone().map(|(w, m)| (w / largest).powi(k) / m).sum::<f64>();
     power(1) * power(2) / power(3)
 }
 
-/// Distinct rows that may be repeated as often as they like: a row of zeros, a flat patch, a default. That
-/// there are so many of them is no chance, and all other rows are worth what they are.
-const ATOMS: usize = 8;
-
-/// The same for the total weights of distinct rows, without a few that are repeated most often.
-fn worth_of_distinct(mut weights: Vec<f64>) -> f64 {
-    weights.sort_unstable_by(|a, b| b.total_cmp(a));
-    let atoms = ATOMS.min(weights.len() / 100);
-    worth(weights.into_iter().skip(atoms)) + atoms as f64
+/// Which rows are repeated, and how often.
+pub(crate) struct Repeats {
+    /// Of each row, how often it is there.
+    times: Vec<f64>,
+    /// Of each row, the mean weight of those equal to it.
+    means: Vec<f64>,
 }
 
-/// The total weight of each distinct row.
-fn merged(rows: &Rows) -> Vec<f64> {
-    let hash = |i: usize| {
-        let mut hasher = DefaultHasher::new();
-        // Adding zero makes −0 and 0 the same.
-        rows.row(i).iter().for_each(|x| hasher.write_u64((x + 0.0).to_bits()));
-        (hasher.finish(), i)
-    };
-    let mut known: Vec<(u64, usize)> = (0..rows.len()).into_par_iter().map(hash).collect();
-    known.par_sort_unstable();
-    let total = |same: &[(u64, usize)]| same.iter().map(|(_, i)| rows.weight(*i)).sum::<f64>();
-    known.chunk_by(|a, b| a.0 == b.0).map(total).collect()
+impl Repeats {
+    pub fn of(rows: &Rows) -> Self {
+        let hash = |i: usize| {
+            let mut hasher = DefaultHasher::new();
+            // Adding zero makes −0 and 0 the same.
+            rows.row(i).iter().for_each(|x| hasher.write_u64((x + 0.0).to_bits()));
+            (hasher.finish(), i)
+        };
+        let mut known: Vec<(u64, usize)> = (0..rows.len()).into_par_iter().map(hash).collect();
+        known.par_sort_unstable();
+        let (mut times, mut means) = (vec![1.0; rows.len()], vec![1.0; rows.len()]);
+        for same in known.chunk_by(|a, b| a.0 == b.0) {
+            let often = same.len() as f64;
+            let mean = same.iter().map(|(_, i)| rows.weight(*i)).sum::<f64>() / often;
+            for (_, i) in same {
+                (times[*i], means[*i]) = (often, mean);
+            }
+        }
+        Repeats { times, means }
+    }
+
+    /// Weights with which every distinct row counts once; `None` where all rows are there equally often, so
+    /// that nothing would change.
+    pub fn once(&self) -> Option<Vec<f64>> {
+        let uneven = self.times.iter().any(|m| *m != self.times[0]);
+        uneven.then(|| self.means.iter().zip(&self.times).map(|(w, m)| w / m).collect())
+    }
+
+    /// How many equal rows the distinct rows are worth.
+    fn worth(&self) -> f64 {
+        worth(self.means.iter().copied().zip(self.times.iter().copied()))
+    }
 }
 
 /// Farther out, in deviations, rows count as if they were this far.
@@ -132,8 +149,11 @@ const FAR: f64 = 8.0;
 /// dimensions are kept, because the others tell nothing about dependence.
 fn sphered(rows: &Rows) -> Result<(Vec<f64>, usize)> {
     const ROWS_PER_DIMENSION: usize = 10;
-    let most = (rows.len() / ROWS_PER_DIMENSION).clamp(1, rows.columns());
-    let outliers::Sphered { whitening, .. } = outliers::sphering(rows, Dims::Count(most))?;
+    let most = (rows.len() / ROWS_PER_DIMENSION).max(1);
+    let mut whitening = outliers::sphering(rows, Dims::All)?.whitening;
+    if whitening.dims() > most {
+        whitening = outliers::sphering(rows, Dims::Count(most))?.whitening;
+    }
     let mut x = whitening.sphere(rows)?;
     // One row far out must not hide that all others are alike.
     x.iter_mut().for_each(|x| *x = x.clamp(-FAR, FAR));
@@ -160,8 +180,13 @@ fn of_blocks(x: &[f64], dims: usize, blocks: &[usize]) -> f64 {
     let Ok(values) = (sums.transpose() * &sums).self_adjoint_eigenvalues(Side::Lower) else {
         return 1.0 / size;
     };
-    // ⟨(Σ over a block)²⟩ is m (1 + (m − 1) ρ) along every direction of unit variance.
-    let largest = values.iter().copied().fold(0.0, f64::max) / n;
+    // ⟨(Σ over a block)²⟩ is m (1 + (m − 1) ρ) along every direction of unit variance; a block less for the
+    // mean, which was subtracted.
+    let spare = count as f64 / (count as f64 - 1.0);
+    let largest = spare * values.iter().copied().fold(0.0, f64::max) / n;
+    if !largest.is_finite() {
+        return 1.0 / size;
+    }
     1.0 / largest.clamp(1.0, size)
 }
 

@@ -1,6 +1,6 @@
 //! From rows to a fitted model.
 
-use crate::effective::Effective;
+use crate::effective::{Effective, Repeats};
 use crate::engine::{Candidate, Engine, Memory};
 use crate::error::{Error, Result, invalid};
 use crate::evaluate::Evaluation;
@@ -72,6 +72,8 @@ pub struct Fitter<'a> {
     state: State,
     observer: Box<Observer<'a>>,
     effective: Option<Effective>,
+    /// Weights with which every distinct row counts once, where that makes a difference.
+    once: Option<Vec<f64>>,
     ties: Vec<usize>,
 }
 
@@ -80,7 +82,8 @@ impl<'a> Fitter<'a> {
     pub fn new(settings: Settings) -> Self {
         let observer = Box::new(|_: &Event| true);
         let state = State::default();
-        Fitter { settings, holdout: None, state, observer, effective: None, ties: Vec::new() }
+        let (effective, once, ties) = (None, None, Vec::new());
+        Fitter { settings, holdout: None, state, observer, effective, once, ties }
     }
 
     /// Rows that are not learned from: the path reports their likelihood, and a stop rule can use
@@ -151,11 +154,13 @@ impl<'a> Fitter<'a> {
 
     /// Brings few rows into their canonical form, so that neither their order in the file nor how
     /// often they are repeated matters, and scales the weights to what the rows are worth.
-    fn fit_canonical(self, rows: &Rows) -> Result<Fit> {
-        if rows.is_empty() {
+    fn fit_canonical(mut self, rows: &Rows) -> Result<Fit> {
+        if !(0..rows.len()).any(|i| rows.weight(i) > 0.0) {
             return self.fit_sphered(rows, None);
         }
-        let effective = Effective::of(rows, self.settings.counts, self.settings.ordered)?;
+        let repeats = (!self.settings.counts).then(|| Repeats::of(rows));
+        let effective = Effective::of(rows, repeats.as_ref(), self.settings.ordered)?;
+        self.once = repeats.and_then(|repeats| repeats.once());
         if rows.len() <= CANONICAL {
             let (values, weights) = rows.canonical();
             // Where rows are too few, or all equal, errors must count the original rows.
@@ -163,6 +168,10 @@ impl<'a> Fitter<'a> {
                 let canonical = view(&values, rows.columns(), weights.as_deref())?;
                 let weights = effective.scaled(&canonical);
                 let scaled = view(&values, rows.columns(), weights.as_deref())?;
+                if let Some(once) = self.once.take() {
+                    let (_, merged) = rows.weighted(&once)?.canonical();
+                    self.once = Some(merged.unwrap_or_else(|| vec![1.0; canonical.len()]));
+                }
                 let mut fit = self.fit_sphered(&scaled, Some(effective))?;
                 fit.left_out = equal_to(rows, &fit.left_out, &scaled);
                 return Ok(fit);
@@ -181,7 +190,9 @@ impl<'a> Fitter<'a> {
         if left_out.is_empty() {
             return self.fit_whitened(whitening, rows);
         }
-        let near = Chosen::of(rows, &others(rows.len(), &left_out));
+        let others = others(rows.len(), &left_out);
+        self.once = self.once.map(|once| others.iter().map(|&i| once[i]).collect());
+        let near = Chosen::of(rows, &others);
         Ok(Fit { left_out, ..self.fit_whitened(whitening, &near.view(rows.columns())?)? })
     }
 
@@ -221,7 +232,7 @@ impl<'a> Fitter<'a> {
         train: &dyn Engine,
         holdout: Option<&dyn Engine>,
     ) -> Result<Fit> {
-        let Fitter { settings, mut state, observer, effective, ties, .. } = self;
+        let Fitter { settings, mut state, observer, effective, once, ties, .. } = self;
         for engine in [Some(train), holdout].into_iter().flatten() {
             let (what, expected) = ("dimensions of an engine's rows", whitening.dims());
             if engine.dims() != expected {
@@ -232,12 +243,12 @@ impl<'a> Fitter<'a> {
         let sample = screening(train, settings.seed)?;
         let sample = sample.as_deref();
         let columns = whitening.column_directions();
-        let mut session =
-            Session { train, sample, columns: &columns, holdout, settings: &settings, observer };
+        let (columns, once, settings) = (&columns[..], once.as_deref(), &settings);
+        let mut session = Session { train, once, sample, columns, holdout, settings, observer };
         let stop = learn(&mut session, &mut state)?;
         state.reserve.clear();
         canonical(&mut state, &whitening);
-        let notices = notices(&whitening, &state, train, &settings, effective, ties);
+        let notices = notices(&whitening, &state, train, settings, effective, ties);
         let (directions, experts) =
             state.candidates().into_iter().map(|c| (c.direction, c.expert)).unzip();
         let model = Model::new(whitening, directions, experts)?;

@@ -43,15 +43,42 @@ fn repeated_rows_count_once_unless_they_are_counts() {
 }
 
 #[test]
-fn one_row_repeated_often_leaves_the_others_what_they_are() {
-    let mut values = normals(5000, 7000);
-    values.extend([0.0; 5].repeat(200));
-    let fitted = fit(&Rows::new(&values, 5).unwrap(), &Settings::default()).unwrap();
-    let worth = fitted.notices.iter().find_map(|n| match n {
+fn one_row_repeated_often_is_no_evidence_and_takes_none_from_the_others() {
+    let fitted = |others: &[f64]| {
+        let values = [others, &[0.0; 5].repeat(100)].concat();
+        fit(&Rows::new(&values, 5).unwrap(), &Settings::default()).unwrap()
+    };
+    let share = level(DRAWS / 2, |draw| fitted(&normals(5000, 7000 + draw)).state.experts.len());
+    assert!(share <= 0.2, "{share}");
+    // One column in two groups.
+    let mut groups = normals(5000, 7100);
+    groups.iter_mut().step_by(10).for_each(|x| *x += 6.0);
+    let found = fitted(&groups);
+    assert!(!found.state.experts.is_empty(), "{:?}", found.stop);
+    let worth = found.notices.iter().find_map(|n| match n {
         Notice::Effective { effective, cause: Cause::Repeats, .. } => Some(*effective),
         _ => None,
     });
     assert!(worth.is_some_and(|n| (n - 1001.0).abs() < 1.0), "{worth:?}");
+}
+
+#[test]
+fn constant_columns_may_stand_beside_blocks_and_order() {
+    let mut values = normals(1000, 7200);
+    values.iter_mut().skip(4).step_by(5).for_each(|x| *x = 7.25);
+    let blocks: Vec<usize> = (0..200).map(|i| i / 20).collect();
+    let rows = Rows::new(&values, 5).unwrap();
+    fit(&rows.in_blocks(&blocks).unwrap(), &Settings::default()).unwrap();
+    fit(&rows, &Settings::default().with(|s| s.ordered = true)).unwrap();
+}
+
+#[test]
+fn rows_of_one_block_are_worth_one() {
+    let values = normals(1000, 7300);
+    let rows = Rows::new(&values, 5).unwrap();
+    let fitted = fit(&rows.in_blocks(&[0; 200]).unwrap(), &Settings::default()).unwrap();
+    let one = |n: &Notice| matches!(n, Notice::Effective { effective, .. } if *effective == 1.0);
+    assert!(fitted.notices.iter().any(one), "{:?}", fitted.notices);
 }
 
 #[test]

@@ -64,8 +64,13 @@ pub fn best(session: &mut Session, state: &State) -> Step<Option<Learned>> {
         }
     }
     // The few points of a profile are nearly the rows; the rows decide.
-    let found = refitted(train, promising, ROUNDS)?.into_iter();
-    let judged = found.map(|f| Learned { p_value: Some(p_of(&f.candidate, f.gain)), ..f });
-    let best = judged.min_by(|a, b| a.p_value.partial_cmp(&b.p_value).unwrap_or(Ordering::Equal));
+    let mut judged = Vec::new();
+    for found in refitted(train, promising, ROUNDS)? {
+        let p = p_of(&found.candidate, stop::gain_of_distinct(session, &found)?);
+        judged.push(Learned { p_value: Some(p), ..found });
+    }
+    let best = judged
+        .into_iter()
+        .min_by(|a, b| a.p_value.partial_cmp(&b.p_value).unwrap_or(Ordering::Equal));
     Ok(best.filter(|b| b.p_value.is_some_and(|p| p <= stop::LEVEL)))
 }

@@ -98,6 +98,12 @@ impl Descent {
         self.here.as_ref().map_or(f64::INFINITY, |h| h.value)
     }
 
+    /// A value that the end is not expected to go below: three times as far down as a quadratic model goes.
+    pub fn hope(&self) -> f64 {
+        let left = if self.ending.is_some() { 0.0 } else { 0.5 * self.slope };
+        self.value() + 3.0 * left
+    }
+
     /// The largest entry of the gradient there.
     pub fn steepness(&self) -> f64 {
         let entries = self.here.iter().flat_map(|h| &h.gradient);

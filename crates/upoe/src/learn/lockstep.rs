@@ -23,6 +23,11 @@ impl Start {
         self.descent.value()
     }
 
+    /// A value that the end is not expected to go below.
+    pub fn hope(&self) -> f64 {
+        self.descent.hope()
+    }
+
     /// Steps taken.
     pub fn iterations(&self) -> usize {
         self.descent.iterations()

@@ -142,7 +142,7 @@ impl fmt::Display for Notice {
             }
             Notice::Neighbours { correlation } => write!(
                 f,
-                "rows resemble those before them (correlation {correlation:.2}): if they follow one another in time, p-values are too small; a table that is only sorted is no problem; otherwise say that rows are ordered"
+                "rows resemble those before them (correlation {correlation:.2}): a table that is only sorted is no problem; if they follow one another in time, p-values are too small: say that rows are ordered"
             ),
             Notice::Nothing { rows, dimensions, gain, groups, degrees_of_freedom } => {
                 write!(
@@ -156,17 +156,7 @@ impl fmt::Display for Notice {
                 let such: Vec<String> = [groups, tails].into_iter().flatten().collect();
                 if such.is_empty() { Ok(()) } else { write!(f, ", such as {}", such.join(" or ")) }
             }
-            Notice::Ties { columns } => {
-                let first: Vec<String> =
-                    columns.iter().take(5).map(|c| c.saturating_add(1).to_string()).collect();
-                let more = if columns.len() > 5 { ", …" } else { "" };
-                write!(
-                    f,
-                    "{} column(s) take at most {FEW} different values ({}{more}): much of what experts gain there is that values repeat, and such a density must not be compared with one of continuous values",
-                    columns.len(),
-                    first.join(", ")
-                )
-            }
+            Notice::Ties { columns } => ties(f, columns, |c| c.saturating_add(1).to_string()),
             Notice::Extrapolated { rows_per_dimension, dimensions }
                 if *rows_per_dimension < null::FEWEST =>
             {
@@ -189,13 +179,29 @@ impl fmt::Display for Notice {
 impl Notice {
     /// The notice, given what the columns are called.
     pub fn message(&self, name: impl Fn(usize) -> String) -> String {
-        let Notice::Outliers { rows, of, named } = self else { return self.to_string() };
         let mut said = String::new();
-        match outliers(&mut said, *rows, *of, named, name) {
-            Ok(()) => said,
-            Err(fmt::Error) => self.to_string(),
-        }
+        let done = match self {
+            Notice::Outliers { rows, of, named } => outliers(&mut said, *rows, *of, named, name),
+            Notice::Ties { columns } => ties(&mut said, columns, name),
+            _ => Err(fmt::Error),
+        };
+        if done.is_ok() { said } else { self.to_string() }
     }
+}
+
+/// What is said about columns of few values.
+fn ties(f: &mut impl fmt::Write, columns: &[usize], name: impl Fn(usize) -> String) -> fmt::Result {
+    let first: Vec<String> = columns.iter().take(5).map(|c| name(*c)).collect();
+    let (what, more, has) = match columns.len() {
+        1 => ("column", "", "has"),
+        2..=5 => ("columns", "", "have"),
+        _ => ("columns", ", …", "have"),
+    };
+    let listed = first.join(", ");
+    write!(
+        f,
+        "{what} {listed}{more} {has} at most {FEW} different values: much of what experts gain there is that values repeat, and such a density must not be compared with one of continuous values"
+    )
 }
 
 /// What is said about outliers.

@@ -81,6 +81,9 @@ const MARGIN: f64 = 1.08;
 /// same simplex, whatever the data, and some direction splits them in any way.
 pub const FEWEST: f64 = 1.5;
 
+/// With fewer rows nothing was simulated.
+pub const FEWEST_ROWS: f64 = 8.0;
+
 /// The chance that the best direction of Gaussian rows of total weight `weight` in `dims` free
 /// dimensions gains as much under this expert's family.
 pub fn p_value(expert: &Expert, weight: f64, dims: usize, gain: f64) -> f64 {

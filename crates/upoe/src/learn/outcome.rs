@@ -207,11 +207,13 @@ impl fmt::Display for StopReason {
         match self {
             StopReason::Experts => write!(f, "the requested number of experts is reached"),
             StopReason::Dimensions => write!(f, "every dimension has its expert"),
-            StopReason::NotSignificant { p } => write!(
-                f,
-                "the next direction gains no more than Gaussian noise would (p = {p:.2}, needed {})",
-                stop::LEVEL
-            ),
+            StopReason::NotSignificant { p } => {
+                let (places, level) = (if *p < 0.1 { 3 } else { 2 }, stop::LEVEL);
+                write!(
+                    f,
+                    "the next direction gains no more than Gaussian noise would (p = {p:.places$}, needed {level})"
+                )
+            }
             StopReason::NoGain { gain } => write!(
                 f,
                 "the next direction gains nothing on the training rows ({gain:+.1e} nats per row)"

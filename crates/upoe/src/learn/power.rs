@@ -26,6 +26,9 @@ impl Detectable {
     /// What independent rows of total weight `weight` in `dims` dimensions show; `None` where they are
     /// too few to show anything.
     pub fn of(settings: &Settings, weight: f64, dims: usize) -> Option<Self> {
+        if weight < null::FEWEST_ROWS {
+            return None;
+        }
         // The family that follows any shape, or the last one tried.
         let family = settings.families.iter().max_by_key(|f| *f == Family::Tilt)?;
         let expert = settings.templates(family, weight).ok()?.into_iter().next()?;

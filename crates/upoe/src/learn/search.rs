@@ -25,6 +25,8 @@ const PROMISING: usize = 16;
 const POOL: usize = 64;
 /// Directions with at least this cosine are the same.
 const SAME: f64 = 0.9995;
+/// Directions with at least this cosine would walk to the same end.
+const ALIKE: f64 = 0.95;
 /// Rows per dimension that mixtures need where other families are tried, too. With fewer, some direction
 /// has a few rows so close together that a narrow component gains more than any structure.
 const ROWS_FOR_MIXTURES: f64 = 30.0;
@@ -170,8 +172,8 @@ impl Search<'_> {
             let raced = self.race(promising.into_iter().map(|p| p.candidate).collect())?;
             raced.into_iter().chain(students).map(|c| c.direction).collect()
         };
-        let mut profiles = self.full.profiles(field, usize::MAX)?;
-        let rest = profiles.split_off((FINALISTS / 2).min(profiles.len()));
+        let mut profiles = apart(self.full.profiles(field, usize::MAX)?, ALIKE);
+        let rest = profiles.split_off(FINALISTS.min(profiles.len()));
         let mut ends = self.settle(profiles)?;
         let spares = ends.split_off(1.min(ends.len()));
         let spares = rest.into_iter().chain(spares);
@@ -216,23 +218,17 @@ impl Search<'_> {
             let from = student.map_or(profile.candidate, |s| s.candidate);
             field.push(full.start_content(from, rough, worthless));
         }
-        // Until the best has arrived; the others are kept where they are.
+        // Until none is expected to overtake the best; the others are kept where they are.
         for _ in 0..settings.max_iter.div_ceil(STRIDE) {
             full.walk(&mut field, STRIDE, self.watch)?;
             by_value(&mut field);
-            if field.first().is_none_or(Start::converged) {
+            let best = field.first().map_or(f64::INFINITY, Start::value);
+            if field.iter().all(|s| s.converged() || s.hope() > best) {
                 break;
             }
         }
         let ends = field.iter().map(|s| full.answer(s).swap_remove(0).direction).collect();
-        let mut found: Vec<Profile> = Vec::new();
-        for profile in full.profiles(ends, usize::MAX)? {
-            let w = &profile.candidate.direction;
-            if !found.iter().any(|f| dot(&f.candidate.direction, w).abs() > SAME) {
-                found.push(profile);
-            }
-        }
-        Ok(found)
+        Ok(apart(full.profiles(ends, usize::MAX)?, SAME))
     }
 
     /// What is not worth another step over many rows. A direction is known only up to what noise gains by
@@ -352,6 +348,18 @@ impl Search<'_> {
     }
 }
 
+/// Profiles without those whose cosine with a better one is above `most`.
+fn apart(profiles: Vec<Profile>, most: f64) -> Vec<Profile> {
+    let mut kept: Vec<Profile> = Vec::new();
+    for profile in profiles {
+        let w = &profile.candidate.direction;
+        if !kept.iter().any(|k| dot(&k.candidate.direction, w).abs() > most) {
+            kept.push(profile);
+        }
+    }
+    kept
+}
+
 fn by_value(field: &mut [Start]) {
     field.sort_by(|a, b| a.value().total_cmp(&b.value()));
 }
@@ -412,7 +420,9 @@ pub fn choose(families: Vec<Vec<Learned>>, weight: f64) -> Step<Vec<Learned>> {
 /// the gain in 5 % of samples.
 const PRICE: f64 = 1.92;
 
-/// The gain less the price of an expert's own parameters.
+/// The gain less the price of an expert's own parameters. One that has shrunk to its bound lies on few or
+/// equal rows, and comes after all others.
 fn net(found: &Learned, weight: f64) -> f64 {
-    found.gain - PRICE * found.expert().free_parameters() / weight
+    let last = if found.expert().at_bound().is_some() { f64::MAX } else { 0.0 };
+    found.gain - PRICE * found.expert().free_parameters() / weight - last
 }

@@ -50,6 +50,9 @@ pub type Step<T> = std::result::Result<T, Halt>;
 pub struct Session<'a> {
     /// The training rows.
     pub train: &'a dyn Engine,
+    /// Weights of the training rows with which every distinct row counts once, where some rows are there
+    /// more often than others.
+    pub once: Option<&'a [f64]>,
     /// Some of the training rows, where they are many.
     pub sample: Option<&'a dyn Engine>,
     /// The unit directions in sphered space on which projections are the columns themselves.

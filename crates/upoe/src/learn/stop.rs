@@ -7,7 +7,8 @@ use super::path::changes;
 use super::session::Session;
 use crate::error::{Error, Result};
 use crate::evaluate::expert_price;
-use crate::expert::Family;
+use crate::expert::{Family, Marginal};
+use crate::linalg::dot;
 
 /// The level of the null rule.
 pub const LEVEL: f64 = 0.05;
@@ -38,11 +39,11 @@ pub fn judge(session: &Session, state: &State, best: &[Learned]) -> Result<Verdi
         Stop::Null => {
             // The family that shows most decides whether there is anything: Bonferroni.
             let tried: Vec<Family> = best.iter().map(|l| l.expert().family()).collect();
-            let p_of = |l: &Learned| {
-                let p = null::p_value(l.expert(), weight, free, l.gain);
-                p * tests(l.expert().family(), &tried, free)
-            };
-            let p = best.iter().map(p_of).fold(1.0, f64::min);
+            let mut p = 1.0_f64;
+            for l in best {
+                let one = null::p_value(l.expert(), weight, free, gain_of_distinct(session, l)?);
+                p = p.min(one * tests(l.expert().family(), &tried, free));
+            }
             if p <= LEVEL && !nothing {
                 Verdict::Keep { p_value: Some(p) }
             } else {
@@ -64,6 +65,36 @@ pub fn judge(session: &Session, state: &State, best: &[Learned]) -> Result<Verdi
             }
         }
     })
+}
+
+/// Rows at a time.
+const BLOCK: usize = 4096;
+
+/// What an expert gains over the Gaussian where every distinct row counts once. Rows that are there many
+/// times are no chance, but say nothing of the others.
+pub fn gain_of_distinct(session: &Session, found: &Learned) -> Result<f64> {
+    let Some(once) = session.once else { return Ok(found.gain) };
+    let (train, expert) = (session.train, found.expert());
+    let norm = dot(found.direction(), found.direction()).sqrt();
+    // Of both weights: their sum, ⟨z⟩, ⟨z²⟩ and ⟨ln T⟩ times it.
+    let mut sums = [[0.0; 4]; 2];
+    for start in (0..train.rows()).step_by(BLOCK) {
+        let chosen: Vec<usize> = (start..train.rows().min(start + BLOCK)).collect();
+        let picked = train.pick(&chosen)?;
+        for (k, row) in picked.rows.chunks_exact(train.dims()).enumerate() {
+            let z = dot(row, found.direction()) / norm;
+            let parts = [1.0, z, z * z, expert.ln_density(z * norm)];
+            let weights = [picked.weights.as_ref().map_or(1.0, |w| w[k]), once[start + k]];
+            for (sums, weight) in sums.iter_mut().zip(weights) {
+                sums.iter_mut().zip(parts).for_each(|(sum, part)| *sum += weight * part);
+            }
+        }
+    }
+    let [all, distinct] = sums.map(|[n, z, square, ln_t]| {
+        let variance = (square / n - (z / n).powi(2)).max(f64::MIN_POSITIVE);
+        ln_t / n + 0.5 * variance.ln()
+    });
+    Ok(found.gain + distinct - all)
 }
 
 /// The share of the level that the search has; single columns have the rest.
