@@ -14,6 +14,7 @@ mod parallel;
 mod path;
 mod power;
 mod profile;
+mod ranking;
 mod sample;
 mod search;
 mod sequence;

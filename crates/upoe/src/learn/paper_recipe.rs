@@ -3,7 +3,7 @@
 
 use super::objective::{Geometry, Objective};
 use super::outcome::{Learned, State};
-use super::search::choose;
+use super::ranking::choose;
 use super::session::{Halt, Session, Step};
 use crate::engine::Candidate;
 use crate::error::Result;

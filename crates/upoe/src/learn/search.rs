@@ -4,11 +4,12 @@ use super::lockstep::Start;
 use super::objective::{Geometry, Objective};
 use super::outcome::{Learned, State};
 use super::profile::{Profile, refitted};
-use super::session::{Halt, Session, Step};
+use super::ranking::{SAME, apart, by_gain, by_value, drop_doubles, net};
+use super::session::{Session, Step};
 use super::settings::Settings;
 use super::{sample, starts};
 use crate::engine::Candidate;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::expert::{Expert, Family, Learnable};
 use crate::linalg::dot;
 use rayon::prelude::*;
@@ -23,8 +24,6 @@ const RESERVE: usize = 16;
 const PROMISING: usize = 16;
 /// Columns and striking directions that later searches start from as well.
 const POOL: usize = 64;
-/// Directions with at least this cosine are the same.
-const SAME: f64 = 0.9995;
 /// Directions with at least this cosine would walk to the same end.
 const ALIKE: f64 = 0.95;
 /// Rows per dimension that mixtures need where other families are tried, too. With fewer, some direction
@@ -348,26 +347,6 @@ impl Search<'_> {
     }
 }
 
-/// Profiles without those whose cosine with a better one is above `most`.
-fn apart(profiles: Vec<Profile>, most: f64) -> Vec<Profile> {
-    let mut kept: Vec<Profile> = Vec::new();
-    for profile in profiles {
-        let w = &profile.candidate.direction;
-        if !kept.iter().any(|k| dot(&k.candidate.direction, w).abs() > most) {
-            kept.push(profile);
-        }
-    }
-    kept
-}
-
-fn by_value(field: &mut [Start]) {
-    field.sort_by(|a, b| a.value().total_cmp(&b.value()));
-}
-
-fn by_gain(found: &mut [Learned]) {
-    found.sort_by(|a, b| b.gain.total_cmp(&a.gain));
-}
-
 /// What a start of one free expert ended at.
 pub fn found(objective: &Objective, start: &Start) -> Learned {
     let mut candidate = objective.answer(start).swap_remove(0);
@@ -388,41 +367,4 @@ fn spare(objective: &Objective, start: &Start) -> Learned {
 fn learned(candidate: Candidate, gain: f64, start: &Start) -> Learned {
     let (iterations, converged) = (start.iterations(), start.converged());
     Learned { candidate, gain, p_value: None, iterations, converged }
-}
-
-/// Keeps one of the starts that have reached the same direction and value. The field is sorted by
-/// value.
-fn drop_doubles(objective: &Objective, field: &mut Vec<Start>) {
-    let mut kept: Vec<(Vec<f64>, f64)> = Vec::new();
-    field.retain(|s| {
-        let (w, value) = (objective.answer(s).swap_remove(0).direction, s.value());
-        let met = |(k, v): &(Vec<f64>, f64)| dot(&w, k).abs() > SAME && (value - v).abs() < 1e-4;
-        let new = !kept.iter().any(met);
-        if new {
-            kept.push((w, value));
-        }
-        new
-    });
-}
-
-/// The best of each family, at least one, by falling gain less what their own parameters cost.
-pub fn choose(families: Vec<Vec<Learned>>, weight: f64) -> Step<Vec<Learned>> {
-    let best = families.into_iter().filter_map(|f| f.into_iter().next());
-    let mut best: Vec<Learned> = best.collect();
-    best.sort_by(|a, b| net(b, weight).total_cmp(&net(a, weight)));
-    if best.is_empty() {
-        return Err(Halt::Failed(Error::NoConvergence { what: "search for a direction" }));
-    }
-    Ok(best)
-}
-
-/// What a parameter must add to N times the gain: half of what one that is not needed adds to 2N times
-/// the gain in 5 % of samples.
-const PRICE: f64 = 1.92;
-
-/// The gain less the price of an expert's own parameters. One that has shrunk to its bound lies on few or
-/// equal rows, and comes after all others.
-fn net(found: &Learned, weight: f64) -> f64 {
-    let last = if found.expert().at_bound().is_some() { f64::MAX } else { 0.0 };
-    found.gain - PRICE * found.expert().free_parameters() / weight - last
 }
