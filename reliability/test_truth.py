@@ -19,3 +19,8 @@ def test_standard_errors_count_groups():
     reported, true = truth.standard_error(12)
     # A deviation of 12 values is known to about 20 %.
     assert 0.5 < reported / true < 2, (reported, true)
+
+
+def test_what_a_fit_says_it_could_have_found_is_found():
+    # 20 draws at 80 % give fewer than 11 in 1 of 100 cases.
+    assert truth.shown(300, 10, 20)[1] >= 0.55

@@ -2,7 +2,7 @@
 
 use super::settings::Settings;
 use super::{null, stop};
-use crate::expert::{Family, Learnable, Marginal, Mixture, StudentT};
+use crate::expert::{Family, Marginal, Mixture, StudentT};
 
 /// What a table of a certain size shows.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -22,6 +22,9 @@ pub struct Detectable {
 /// The deviations that a normal variable stays above in 80 % of samples.
 const EIGHTY_PERCENT: f64 = 0.8416;
 
+/// How many times the noise of fourth moments a kurtosis must be for 80 % of searches to follow it.
+const STANDS_OUT: f64 = 1.08;
+
 impl Detectable {
     /// What independent rows of total weight `weight` in `dims` dimensions show; `None` where they are
     /// too few to show anything.
@@ -35,22 +38,28 @@ impl Detectable {
         let tried: Vec<Family> = settings.families.iter().collect();
         let level = stop::LEVEL / stop::tests(family, &tried, dims);
         let noise = null::gain(&expert, weight, dims, level)?;
-        // What rows add to the gain of a direction when it is learned from them.
-        let parameters = dims as f64 + expert.free_parameters();
-        let least = (noise - 0.5 * parameters / weight).max(0.25 * noise);
         // The gain of a sample varies by √(2 gain / N).
         let root = EIGHTY_PERCENT * (0.5 / weight).sqrt();
-        let gain = (root + (root * root + least).sqrt()).powi(2);
+        let gain = (root + (root * root + noise).sqrt()).powi(2);
         let groups = bisect(gain, 0.5, 40.0, |distance| {
             let t = |mu: f64| StudentT::with_scale(mu, 1.0, 1e4);
             let pair = vec![t(-0.5 * distance).ok()?, t(0.5 * distance).ok()?];
             Some(Mixture::new(vec![1.0; 2], pair).ok()?.negentropy())
         });
+        let groups = groups.and_then(|distance| Some(distance.max(visible(weight, dims)?)));
         let degrees_of_freedom = bisect(gain, 100.0, 2.05, |nu| {
             Some(StudentT::with_scale(0.0, 1.0, nu).ok()?.negentropy())
         });
         Some(Detectable { noise, gain, groups, degrees_of_freedom })
     }
+}
+
+/// How far apart two groups must be for a search to see them among so many dimensions, where their
+/// kurtosis, −2 (d²/(d² + 4))², must stand out from the noise of fourth moments.
+fn visible(weight: f64, dims: usize) -> Option<f64> {
+    let noise = if dims > 1 { dims as f64 * (2.0 / weight).sqrt() } else { 0.0 };
+    let share = (STANDS_OUT * noise / 2.0).sqrt();
+    (share < 1.0).then(|| 2.0 * (share / (1.0 - share)).sqrt())
 }
 
 /// Where a rising function between `low` and `high` reaches a value; `None` where it does not.
