@@ -4,8 +4,9 @@ The gain is on 20,000 patches of two images that were not learned from. FastICA 
 as many directions as there are dimensions, so they get the first 100 principal ones. FastICA and
 ours get single precision; Picard turns such rows into double, so it gets double, and 100 iterations
 (its default of 500 takes it many minutes). FastICA also learns all 400 directions, of which the 100
-most kurtotic count. The default fit, with all families, is judged by its own density. Which of many near-equal optima a fit ends in makes more
-difference to the held-out gain than how far it has converged, so there are three seeds of each fit.
+most kurtotic count. The default fit, with all families, is judged by its own density. Which of many
+near-equal optima a fit ends in makes more difference to the held-out gain than how far it has
+converged, so there are three seeds of each fit.
 """
 
 import hashlib

@@ -33,8 +33,7 @@ const ROWS_FOR_MIXTURES: f64 = 30.0;
 const NEARLY: f64 = 0.7;
 /// The share of what noise gains by turning a direction that is not worth a step.
 const UNSURE: f64 = 0.05;
-/// A family whose fit to the best direction is this much worse than another's, net of the price of its
-/// parameters, cannot become the best by turning it further.
+/// A direction on which the tilt gains this much less than on the best one is not walked further.
 const HOPELESS: f64 = 0.02;
 
 /// The best directions orthogonal to the frozen ones: of each family tried the best few, best
