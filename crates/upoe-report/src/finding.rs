@@ -216,6 +216,18 @@ mod tests {
     }
 
     #[test]
+    fn the_ripples_of_a_flat_top_are_no_humps() {
+        // A smooth fit to evenly spaced values.
+        let values: Vec<f64> = (0..3000).map(|i| (i * 1103 % 3000) as f64).collect();
+        let rows = upoe::Rows::new(&values, 1).unwrap();
+        let settings =
+            upoe::Settings::default().with(|s| s.families = upoe::expert::Family::Tilt.into());
+        let model = upoe::fit(&rows, &settings).unwrap().model;
+        assert_eq!(words(&model.experts()[0]), "flat, with light tails");
+        assert!(modes(&model.experts()[0], 0.0) > 1);
+    }
+
+    #[test]
     fn groups_are_counted_by_their_humps() {
         assert_eq!(
             mixture(&[
