@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::aside::TextScan;
+use crate::dialect::MissingWords;
 use crate::error::{Error, Place, Result, Role, excerpt};
 use crate::notice::TableNotice;
 use crate::select::{Header, MissingCells, Plan, ReadOptions};
@@ -17,6 +19,7 @@ pub(crate) struct Scan {
     is_rounded: bool,
     first_missing: Option<Place>,
     first_text: Option<(Place, String)>,
+    text: TextScan,
 }
 
 /// A table being built. Modelled columns are called by their slot: the index into
@@ -25,6 +28,10 @@ pub(crate) struct Builder<'a> {
     pub file: &'a Path,
     pub plan: Plan,
     missing: MissingCells,
+    model_columns: Vec<String>,
+    words: MissingWords,
+    /// No number stands for a missing cell.
+    plain: bool,
     role: Role,
     /// The first line was taken for data because it holds a number.
     guessed: bool,
@@ -38,14 +45,20 @@ pub(crate) struct Builder<'a> {
     pub kept: Vec<TextColumn>,
     pub weights: Vec<f64>,
     pub groups: TextColumn,
+    /// Rows that were handed over, where a table is read in blocks.
+    pub handed: usize,
 }
 
 impl<'a> Builder<'a> {
     pub fn new(file: &'a Path, plan: Plan, options: &ReadOptions) -> Self {
         let name = |index: &usize| TextColumn::new(plan.names[*index].clone());
+        let words = MissingWords::new(&options.missing_words);
         Builder {
             file,
             missing: options.missing,
+            model_columns: options.model_columns.clone().unwrap_or_default(),
+            plain: !words.has_numbers(),
+            words,
             role: if options.model_columns.is_some() { Role::Needed } else { Role::Modelled },
             guessed: options.header == Header::Auto && !plan.named,
             values: Vec::new(),
@@ -55,6 +68,7 @@ impl<'a> Builder<'a> {
             kept: plan.kept.iter().map(name).collect(),
             weights: Vec::new(),
             groups: plan.groups.as_ref().map(name).unwrap_or_default(),
+            handed: 0,
             plan,
         }
     }
@@ -73,7 +87,7 @@ impl<'a> Builder<'a> {
         value: f64,
         text: impl FnOnce() -> String,
     ) -> Result<f64> {
-        if value.abs() < LARGEST_WHOLE && self.scans[slot].is_number {
+        if value.abs() < LARGEST_WHOLE && self.scans[slot].is_number && self.plain {
             return Ok(value);
         }
         self.unusual_number(slot, place, value, &text())
@@ -82,7 +96,7 @@ impl<'a> Builder<'a> {
     /// Judges the first number of a column, a large one, or one that is not finite.
     #[cold]
     fn unusual_number(&mut self, slot: usize, place: Place, value: f64, text: &str) -> Result<f64> {
-        if value.is_nan() {
+        if value.is_nan() || self.words.is_number(value) {
             return self.missing(slot, place);
         }
         if value.is_finite() && !self.scans[slot].is_rounded && is_rounded(text, value) {
@@ -132,6 +146,7 @@ impl<'a> Builder<'a> {
         if self.scans[slot].is_number {
             return Err(mixed(file, place, column, text, self.role));
         }
+        self.scans[slot].text.add(&text);
         self.scans[slot].first_text.get_or_insert((place, text));
         Ok(f64::NAN)
     }
@@ -156,7 +171,7 @@ impl<'a> Builder<'a> {
         let file = self.file.to_owned();
         let column = self.plan.weights.map(|index| self.plan.names[index].clone());
         let column = column.unwrap_or_default();
-        if weight.is_nan() && self.missing == MissingCells::Error {
+        if weight.is_nan() && self.missing != MissingCells::Drop {
             return Err(Error::MissingCell { file, place, column, role: Role::Weights });
         }
         if weight.is_infinite() {
@@ -172,19 +187,91 @@ impl<'a> Builder<'a> {
 
     /// The table, once all `rows` rows are in.
     pub fn finish(mut self, rows: usize) -> Result<Table> {
-        let file = self.file.to_owned();
+        self.hand_over(rows, true)
+    }
+
+    /// Hands over the rows so far, where a table is read in blocks and this one is full.
+    pub fn block(&mut self, rows: usize, blocks: &mut Option<Blocks<'_>>) -> Result<()> {
+        match blocks {
+            Some(blocks) if rows >= self.handed + blocks.rows => {
+                let block = self.hand_over(rows, false)?;
+                (blocks.take)(block)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// The rows that were not handed over yet, of `rows` so far. The first time decides which columns
+    /// hold numbers.
+    fn hand_over(&mut self, rows: usize, last: bool) -> Result<Table> {
+        let first = self.handed == 0;
         let mut notices = std::mem::take(&mut self.plan.notices);
+        if first {
+            self.leave_out_text(&mut notices)?;
+        }
+        let empty = |column: &TextColumn| TextColumn::new(column.name.clone());
+        let take = |column: &mut TextColumn| {
+            let next = empty(column);
+            std::mem::replace(column, next)
+        };
+        let mut table = Table {
+            source: self.file.to_owned(),
+            names: self.stored.iter().map(|&slot| self.column(slot)).collect(),
+            named: self.plan.named,
+            rows: rows - self.handed,
+            data: std::mem::take(&mut self.values),
+            kept: self.kept.iter_mut().map(take).collect(),
+            weights: self.plan.weights.map(|_| std::mem::take(&mut self.weights)),
+            groups: self.plan.groups.map(|_| take(&mut self.groups)),
+            dropped: Vec::new(),
+            notices,
+        };
+        if self.plan.absent.contains(&true) {
+            table.add_absent(&self.plan.absent, &self.model_columns);
+        }
+        if first && self.role == Role::Modelled {
+            // A matrix without names has one kind of column.
+            if !self.plan.explicit && self.plan.named {
+                table.leave_aside();
+                self.keep_only(&table.names);
+            }
+            table.note_index_columns();
+        }
+        if self.missing == MissingCells::Drop {
+            table.drop_missing(self.handed as u64, first && last)?;
+        }
+        self.handed = rows;
+        Ok(table)
+    }
+
+    /// Stops storing the columns that are not among these.
+    fn keep_only(&mut self, names: &[String]) {
+        for slot in std::mem::take(&mut self.stored) {
+            let kept = names.contains(&self.column(slot));
+            if kept { self.stored.push(slot) } else { self.unstored.push(slot) }
+        }
+    }
+
+    /// Leaves out columns that hold no number, or refuses them where they were asked for.
+    fn leave_out_text(&mut self, notices: &mut Vec<TableNotice>) -> Result<()> {
+        let file = self.file.to_owned();
         let any_number = self.scans.iter().any(|scan| scan.is_number);
         for slot in 0..self.scans.len() {
             if self.scans[slot].is_number {
                 continue;
             }
             let column = self.column(slot);
-            let (first_text, role) = (self.scans[slot].first_text.take(), self.role);
+            let (first_text, role) = (self.scans[slot].first_text.clone(), self.role);
             if let Some((place, text)) = first_text.clone().filter(|(_, text)| has_comma(text)) {
                 return Err(Error::DecimalComma { file, place, column, text, role });
             }
-            if self.plan.explicit {
+            // New rows may lack a column. A fit has nothing to learn it from.
+            let keeps = self.missing == MissingCells::Keep;
+            if keeps && role == Role::Needed && first_text.is_none() {
+                self.scans[slot].is_number = true;
+                continue;
+            }
+            if self.plan.explicit || keeps && first_text.is_none() {
                 return Err(match first_text {
                     Some((place, text)) => Error::TextColumn { file, column, place, text, role },
                     None => Error::EmptyColumn { file, column, role },
@@ -192,39 +279,32 @@ impl<'a> Builder<'a> {
             }
             if any_number {
                 notices.push(match first_text {
-                    Some((_, example)) => TableNotice::TextColumn { column, example },
+                    Some((_, example)) => {
+                        let kind = self.scans[slot].text.kind(&example);
+                        TableNotice::TextColumn { column, example, kind }
+                    }
                     None => TableNotice::EmptyColumn { column },
                 });
             }
         }
         if !any_number {
-            return Err(Error::NoNumericColumns { file, columns: self.plan.names });
+            let columns = self.plan.names.clone();
+            return Err(Error::NoNumericColumns { file, columns });
         }
-        let left_out: Vec<bool> =
-            self.stored.iter().map(|&slot| !self.scans[slot].is_number).collect();
+        let stored = std::mem::take(&mut self.stored);
+        let left_out: Vec<bool> = stored.iter().map(|&slot| !self.scans[slot].is_number).collect();
         keep_columns(&mut self.values, &left_out);
-        self.stored.retain(|&slot| self.scans[slot].is_number);
-
-        let mut table = Table {
-            source: file,
-            names: self.stored.iter().map(|&slot| self.column(slot)).collect(),
-            named: self.plan.named,
-            rows,
-            data: self.values,
-            kept: self.kept,
-            weights: self.plan.weights.map(|_| self.weights),
-            groups: self.plan.groups.map(|_| self.groups),
-            dropped: Vec::new(),
-            notices,
-        };
-        if self.role == Role::Modelled {
-            table.note_index_columns();
+        for (slot, left_out) in stored.into_iter().zip(left_out) {
+            if left_out { self.unstored.push(slot) } else { self.stored.push(slot) }
         }
-        if self.missing == MissingCells::Drop {
-            table.drop_missing()?;
-        }
-        Ok(table)
+        Ok(())
     }
+}
+
+/// Who takes a table that is read in blocks of at least so many rows.
+pub(crate) struct Blocks<'a> {
+    pub rows: usize,
+    pub take: &'a mut dyn FnMut(Table) -> Result<()>,
 }
 
 /// Whole numbers up to this one are exact.

@@ -1,15 +1,15 @@
-//! Reads comma- and tab-separated text.
+//! Reads separated text.
 
 use std::path::Path;
 
-use crate::builder::{Builder, LARGEST_WHOLE};
+use crate::builder::{Blocks, Builder, LARGEST_WHOLE};
+use crate::dialect::{self, MissingWords};
 use crate::error::{Error, Place, Result, Role, excerpt};
 use crate::input::{Input, Progress, Source, report};
 use crate::notice::TableNotice;
 use crate::records::Records;
 use crate::select::{Header, MAX_COLUMNS, Plan, ReadOptions};
 use crate::table::Table;
-use crate::text::is_missing;
 
 /// What a cell holds.
 enum Cell {
@@ -19,16 +19,24 @@ enum Cell {
     Text,
 }
 
-#[cold]
-fn classify(bytes: &[u8]) -> Cell {
-    let bytes = bytes.trim_ascii();
-    if is_missing(bytes) {
-        return Cell::Missing;
-    }
-    match fast_float2::parse::<f64, _>(bytes) {
-        Ok(value) if value.is_nan() => Cell::Missing,
-        Ok(value) => Cell::Number(value),
-        Err(_) => Cell::Text,
+/// How cells are written.
+struct Writing {
+    decimal: u8,
+    missing: MissingWords,
+}
+
+impl Writing {
+    #[cold]
+    fn classify(&self, bytes: &[u8]) -> Cell {
+        let bytes = bytes.trim_ascii();
+        if self.missing.is_word(bytes) {
+            return Cell::Missing;
+        }
+        match dialect::parse(bytes, self.decimal) {
+            Some(value) if value.is_nan() || self.missing.is_number(value) => Cell::Missing,
+            Some(value) => Cell::Number(value),
+            None => Cell::Text,
+        }
     }
 }
 
@@ -38,12 +46,19 @@ pub(crate) fn read(
     tabs: bool,
     options: &ReadOptions,
     mut progress: Progress<'_>,
+    mut blocks: Option<Blocks<'_>>,
 ) -> Result<Table> {
     let file = input.file.clone();
     let io = |error| Error::read(&file, error);
     let source = input.into_reader().into_utf8().map_err(io)?;
     let mut records = Records::new(source, b',').map_err(io)?;
-    records.delimiter = delimiter(records.first_line(), tabs);
+    records.skip(options.dialect.skip, options.dialect.comment).map_err(io)?;
+    let (text, newline) = records.first_lines();
+    let given = &options.dialect;
+    let separator = given.separator.unwrap_or_else(|| dialect::separator(text, newline, tabs));
+    let decimal = given.decimal.unwrap_or_else(|| dialect::decimal(text, newline, separator));
+    let writing = Writing { decimal, missing: MissingWords::new(&options.missing_words) };
+    records.delimiter = separator;
     if !records.advance().map_err(io)? {
         return Err(Error::Empty { file });
     }
@@ -56,7 +71,7 @@ pub(crate) fn read(
     if columns > MAX_COLUMNS {
         return Err(Error::TooManyColumns { file });
     }
-    let first = numbers(&records);
+    let first = numbers(&records, &writing);
     let has_header = match options.header {
         Header::Auto => first.is_empty() || names_all(&records, options.model_columns.as_deref()),
         Header::Yes => true,
@@ -71,11 +86,14 @@ pub(crate) fn read(
         plan.notices
             .push(TableNotice::NumericHeader { first: first[0], last: first[first.len() - 1] });
     }
+    if decimal == b',' && given.decimal.is_none() {
+        plan.notices.push(TableNotice::DecimalComma);
+    }
     if has_header && !records.advance().map_err(io)? {
         return Err(Error::HeaderOnly { file });
     }
 
-    let mut intake = Intake::new(Builder::new(&file, plan, options), columns);
+    let mut intake = Intake::new(Builder::new(&file, plan, options), columns, writing);
     let mut reported = 0;
     loop {
         if records.ended {
@@ -84,8 +102,13 @@ pub(crate) fn read(
         intake.take(&records)?;
         if intake.count == 1 {
             intake.forget_text();
-        } else if intake.count == 4096 {
+        } else if intake.count == 4096 && blocks.is_none() {
             intake.reserve(&records);
+        }
+        let first = intake.builder.handed == 0;
+        intake.builder.block(intake.count as usize, &mut blocks)?;
+        if first && intake.builder.handed > 0 {
+            intake.forget_text();
         }
         let done = records.reader.done();
         if done != reported {
@@ -101,8 +124,8 @@ pub(crate) fn read(
 }
 
 /// The numbers in a record.
-fn numbers(records: &Records<Source>) -> Vec<f64> {
-    let number = |index| match classify(records.get(index)) {
+fn numbers(records: &Records<Source>, writing: &Writing) -> Vec<f64> {
+    let number = |index| match writing.classify(records.get(index)) {
         Cell::Number(value) => Some(value),
         _ => None,
     };
@@ -131,24 +154,6 @@ fn are_labels(first: &[f64]) -> bool {
         }
 }
 
-/// The separator: tabs or semicolons where the first line has them and no comma, except for
-/// decimal ones.
-fn delimiter(first_line: &[u8], tabs: bool) -> u8 {
-    let has = |byte| first_line.contains(&byte);
-    let number = |cell: &[u8]| {
-        let mut parts = cell.trim_ascii().splitn(2, |&byte| byte == b',');
-        parts.all(|part| fast_float2::parse::<f64, _>(part).is_ok())
-    };
-    match () {
-        () if tabs => b'\t',
-        () if has(b';') && first_line.split(|&byte| byte == b';').all(number) => b';',
-        () if has(b',') => b',',
-        () if has(b'\t') => b'\t',
-        () if has(b';') => b';',
-        () => b',',
-    }
-}
-
 /// Column names; one without a name is called by its position.
 fn names(file: &Path, records: &Records<Source>) -> Result<Vec<String>> {
     let name = |index| match std::str::from_utf8(records.get(index)) {
@@ -170,11 +175,16 @@ struct Intake<'a> {
     /// Slot and column of what is stored, and of what is only checked.
     stored: Vec<(usize, usize)>,
     unstored: Vec<(usize, usize)>,
+    writing: Writing,
+    /// Numbers are written with a point, and none stands for a missing cell.
+    plain: bool,
 }
 
 impl<'a> Intake<'a> {
-    fn new(builder: Builder<'a>, columns: usize) -> Self {
-        let mut intake = Intake { builder, columns, count: 0, stored: vec![], unstored: vec![] };
+    fn new(builder: Builder<'a>, columns: usize, writing: Writing) -> Self {
+        let plain = writing.decimal == b'.' && !writing.missing.has_numbers();
+        let (stored, unstored) = (vec![], vec![]);
+        let mut intake = Intake { builder, columns, count: 0, stored, unstored, writing, plain };
         intake.forget_text();
         intake
     }
@@ -208,7 +218,7 @@ impl<'a> Intake<'a> {
     /// Notes a last number that may lack digits.
     fn note_open_end(&mut self, place: Place, cell: &[u8]) {
         let last = self.stored.iter().find(|(_, column)| *column == self.columns - 1);
-        if let (Some((_, column)), Cell::Number(_)) = (last, classify(cell)) {
+        if let (Some((_, column)), Cell::Number(_)) = (last, self.writing.classify(cell)) {
             let column = self.builder.plan.names[*column].clone();
             let text = excerpt(&String::from_utf8_lossy(cell.trim_ascii()));
             let notice = TableNotice::NoFinalNewline { column, place, text };
@@ -221,15 +231,19 @@ impl<'a> Intake<'a> {
         for &(slot, column) in &self.stored {
             let bytes = field(column);
             let value = match fast_float2::parse::<f64, _>(bytes) {
-                Ok(value) if value.abs() < LARGEST_WHOLE && self.builder.scans[slot].is_number => {
+                Ok(value)
+                    if self.plain
+                        && value.abs() < LARGEST_WHOLE
+                        && self.builder.scans[slot].is_number =>
+                {
                     value
                 }
-                _ => judge(&mut self.builder, slot, column, place, bytes)?,
+                _ => judge(&mut self.builder, &self.writing, slot, column, place, bytes)?,
             };
             self.builder.values.push(value);
         }
         for &(slot, column) in &self.unstored {
-            judge(&mut self.builder, slot, column, place, field(column))?;
+            judge(&mut self.builder, &self.writing, slot, column, place, field(column))?;
         }
         for index in 0..self.builder.kept.len() {
             let column = self.builder.plan.kept[index];
@@ -242,7 +256,7 @@ impl<'a> Intake<'a> {
         }
         if let Some(column) = self.builder.plan.weights {
             let text = utf8(self.builder.file, field(column), place, column)?;
-            match classify(text.as_bytes()) {
+            match self.writing.classify(text.as_bytes()) {
                 Cell::Number(weight) => self.builder.weight(place, weight, text)?,
                 Cell::Missing => self.builder.weight(place, f64::NAN, text)?,
                 Cell::Text => {
@@ -280,12 +294,13 @@ impl<'a> Intake<'a> {
 #[cold]
 fn judge(
     builder: &mut Builder<'_>,
+    writing: &Writing,
     slot: usize,
     column: usize,
     place: Place,
     bytes: &[u8],
 ) -> Result<f64> {
-    match classify(bytes) {
+    match writing.classify(bytes) {
         Cell::Missing => builder.missing(slot, place),
         Cell::Number(value) => {
             let text = utf8(builder.file, bytes, place, column)?;

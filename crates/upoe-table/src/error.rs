@@ -157,7 +157,7 @@ pub enum Error {
     MixedColumn { file: PathBuf, place: Place, column: String, text: String, role: Role },
     #[error("{}: the first line has text (`{text}`) where the rows below it have numbers (column {column}); if it holds the names of the columns, say so; otherwise correct it", file.display())]
     MixedHeader { file: PathBuf, column: usize, text: String },
-    #[error("{}: {place}, column `{column}`: `{text}` looks like a number with a comma; write decimal points, nothing between thousands, and separate cells by commas, semicolons or tabs{}", file.display(), role.without())]
+    #[error("{}: {place}, column `{column}`: `{text}` looks like a number with a comma; if it is a decimal comma, say so; write nothing between thousands{}", file.display(), role.without())]
     DecimalComma { file: PathBuf, place: Place, column: String, text: String, role: Role },
     #[error("{}: column `{column}` is text ({place}: `{text}`) {}", file.display(), role.instead())]
     TextColumn { file: PathBuf, column: String, place: Place, text: String, role: Role },
@@ -175,7 +175,7 @@ pub enum Error {
     // Choosing columns
     #[error("{}: no column {column}; the columns are {}{}", file.display(), list(columns), if *named { "" } else { "; the file is read as one without a header: if its first line holds the names, say so" })]
     UnknownColumn { file: PathBuf, column: WantedColumn, columns: Vec<String>, named: bool },
-    #[error("{}: column `{column}` is chosen to be modelled and to be {}; name it once", file.display(), if matches!(other, Remedy::LeaveOut { .. }) { "left out" } else { "carried along" })]
+    #[error("{}: column `{column}` is chosen to be modelled and to be {}; name it once", file.display(), match other { Remedy::LeaveOut { .. } => "left out", Remedy::ChooseWeights => "the weights of rows", _ => "carried along" })]
     TwoRoles { file: PathBuf, column: String, other: Remedy },
     #[error("{}: every column is excluded or has another role; nothing is left to model", file.display())]
     NothingSelected { file: PathBuf },

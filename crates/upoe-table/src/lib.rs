@@ -8,11 +8,14 @@
 //!
 //! Nothing here prints, or panics on bad bytes.
 
+mod aside;
 mod atomic;
 mod builder;
 mod csv;
+mod dialect;
 mod error;
 mod file_error;
+mod find;
 mod gzip;
 mod input;
 #[cfg(feature = "mat")]
@@ -38,7 +41,9 @@ mod write;
 #[cfg(feature = "parquet")]
 mod write_parquet;
 
+pub use aside::{Aside, TextKind};
 pub use atomic::{check_writable, write_file};
+pub use dialect::Dialect;
 pub use error::{Error, Place, Result, Role, WantedColumn};
 pub use file_error::FileError;
 pub use input::Progress;

@@ -10,10 +10,11 @@ use flate2::read::ZlibDecoder;
 
 use crate::builder::Builder;
 use crate::error::{Error, Result};
+use crate::find::wanted;
 use crate::input::{Bytestream, INFLATION, Input, Progress, report};
 use crate::matrix::{Layout, read_columns};
 use crate::number::Number;
-use crate::select::{Plan, ReadOptions, wanted};
+use crate::select::{Plan, ReadOptions};
 use crate::table::Table;
 
 const HEADER: u64 = 128;

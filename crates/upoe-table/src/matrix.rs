@@ -2,7 +2,7 @@
 
 use std::io::Read;
 
-use crate::builder::Builder;
+use crate::builder::{Blocks, Builder};
 use crate::error::{Error, Place, Result};
 use crate::number::Number;
 use crate::text::format_number;
@@ -30,6 +30,7 @@ pub(crate) fn read_rows(
     reader: &mut impl Read,
     layout: &Layout,
     builder: &mut Builder<'_>,
+    blocks: &mut Option<Blocks<'_>>,
     tick: &mut dyn FnMut(u64) -> Result<()>,
 ) -> Result<()> {
     let row_bytes = layout.columns * layout.number.size();
@@ -37,7 +38,9 @@ pub(crate) fn read_rows(
     let mut bytes = vec![0; row_bytes * rows_a_chunk.min(layout.rows)];
     let mut numbers = Vec::new();
     let mut row = 0;
-    builder.values.reserve_exact(layout.rows * builder.stored.len());
+    if blocks.is_none() {
+        builder.values.reserve_exact(layout.rows * builder.stored.len());
+    }
     while row < layout.rows {
         let chunk = rows_a_chunk.min(layout.rows - row);
         let bytes = &mut bytes[..chunk * row_bytes];
@@ -48,19 +51,35 @@ pub(crate) fn read_rows(
         for (cells, bytes) in stored {
             row += 1;
             let place = Place::row(row as u64);
-            for slot in 0..builder.plan.modelled.len() {
-                let column = builder.plan.modelled[slot];
-                let digits = || layout.digits(bytes, column);
-                let value = builder.number(slot, place, cells[column], digits)?;
+            for at in 0..builder.stored.len() {
+                let value = number(builder, builder.stored[at], layout, place, cells, bytes)?;
                 builder.values.push(value);
+            }
+            for at in 0..builder.unstored.len() {
+                number(builder, builder.unstored[at], layout, place, cells, bytes)?;
             }
             for (column, &value) in cells.iter().enumerate() {
                 carry(builder, column, place, value)?;
             }
         }
+        builder.block(row, blocks)?;
         tick(row as u64)?;
     }
     Ok(())
+}
+
+/// Judges a cell of a row.
+#[inline]
+fn number(
+    builder: &mut Builder<'_>,
+    slot: usize,
+    layout: &Layout,
+    place: Place,
+    cells: &[f64],
+    bytes: &[u8],
+) -> Result<f64> {
+    let column = builder.plan.modelled[slot];
+    builder.number(slot, place, cells[column], || layout.digits(bytes, column))
 }
 
 /// Reads a matrix stored column after column.

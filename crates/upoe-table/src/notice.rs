@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use crate::aside::{Aside, TextKind};
 use crate::error::Place;
 
 /// Something the user should know, though the table could be read.
@@ -14,6 +15,15 @@ pub enum TableNotice {
         column: String,
         /// The text of its first cell.
         example: String,
+        /// What it is.
+        kind: TextKind,
+    },
+    /// A column is no measurement and was left out.
+    LeftAside {
+        /// The column.
+        column: String,
+        /// What it is.
+        what: Aside,
     },
     /// A column holds only missing cells and was left out.
     EmptyColumn {
@@ -32,8 +42,15 @@ pub enum TableNotice {
         /// The last one.
         last: f64,
     },
+    /// Numbers are read with decimal commas.
+    DecimalComma,
     /// Columns the model does not know were ignored.
     ExtraColumns {
+        /// The columns.
+        columns: Vec<String>,
+    },
+    /// Columns of the model that the table does not have: their cells are missing.
+    AbsentColumns {
         /// The columns.
         columns: Vec<String>,
     },
@@ -86,9 +103,13 @@ impl TableNotice {
 impl fmt::Display for TableNotice {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            TableNotice::TextColumn { column, example } => {
-                write!(f, "column `{column}` is text (`{example}`) and is left out")
+            TableNotice::TextColumn { column, example, kind } => {
+                write!(f, "column `{column}` {kind} (`{example}`) and is left out")
             }
+            TableNotice::LeftAside { column, what } => write!(
+                f,
+                "column `{column}` {what} and is left out; choose the columns to have it modelled"
+            ),
             TableNotice::EmptyColumn { column } => {
                 write!(f, "column `{column}` has no values and is left out")
             }
@@ -102,9 +123,17 @@ impl fmt::Display for TableNotice {
                 "the first line ({first} … {last}) is read as data, but may hold the names of \
                  the columns; choose whether it is a header or data"
             ),
+            TableNotice::DecimalComma => {
+                write!(f, "numbers are written with decimal commas and read so (`1,5` is 1.5)")
+            }
             TableNotice::ExtraColumns { columns } => {
                 write!(f, "ignored columns the model does not know: {}", columns.join(", "))
             }
+            TableNotice::AbsentColumns { columns } => write!(
+                f,
+                "the table lacks columns of the model, whose cells are taken as missing: {}",
+                columns.join(", ")
+            ),
             TableNotice::ByPosition { columns } => {
                 let more = if columns.len() > 6 { ", …" } else { "" };
                 let shown = &columns[..columns.len().min(6)];

@@ -5,7 +5,7 @@
 use std::io::Read;
 use std::path::Path;
 
-use crate::builder::Builder;
+use crate::builder::{Blocks, Builder};
 use crate::error::{Error, Result};
 use crate::input::{Input, Progress, report};
 use crate::matrix::{Layout, read_columns, read_rows};
@@ -20,6 +20,7 @@ pub(crate) fn read(
     input: Input,
     options: &ReadOptions,
     mut progress: Progress<'_>,
+    mut blocks: Option<Blocks<'_>>,
 ) -> Result<Table> {
     let file = input.file.clone();
     let mut source = input.into_reader();
@@ -58,7 +59,7 @@ pub(crate) fn read(
     if header.fortran_order {
         read_columns(&mut source, &layout, &mut builder, &mut tick)?;
     } else {
-        read_rows(&mut source, &layout, &mut builder, &mut tick)?;
+        read_rows(&mut source, &layout, &mut builder, &mut blocks, &mut tick)?;
     }
     // the end of packed bytes is where their checksum is
     if source.gzip && source.read(&mut [0]).map_err(|error| Error::read(&file, error))? > 0 {

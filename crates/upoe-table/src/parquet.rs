@@ -14,7 +14,7 @@ use ::parquet::schema::types::ColumnDescriptor;
 use bytes::Bytes;
 use half::f16;
 
-use crate::builder::Builder;
+use crate::builder::{Blocks, Builder};
 use crate::error::{Error, Place, Result, Role};
 use crate::input::{Bytestream, Input, Progress, report};
 use crate::pages::column_reader;
@@ -30,6 +30,7 @@ pub(crate) fn read(
     input: Input,
     options: &ReadOptions,
     mut progress: Progress<'_>,
+    mut blocks: Option<Blocks<'_>>,
 ) -> Result<Table> {
     let file = input.file.clone();
     let (Some(length), true) = (input.length, input.is_random_access()) else {
@@ -38,9 +39,11 @@ pub(crate) fn read(
     // The decoder checks most of what it reads; where damaged bytes slip through and it
     // panics, the file is at fault all the same.
     let outcome = catch_unwind(AssertUnwindSafe(|| match input.stream {
-        Bytestream::File(stream) => read_groups(stream, &file, length, options, &mut progress),
+        Bytestream::File(stream) => {
+            read_groups(stream, &file, length, options, &mut progress, &mut blocks)
+        }
         Bytestream::Memory(bytes) => {
-            read_groups(Bytes::from(bytes), &file, length, options, &mut progress)
+            read_groups(Bytes::from(bytes), &file, length, options, &mut progress, &mut blocks)
         }
         Bytestream::Pipe(_) => Err(Error::NeedsFile { file: file.clone(), format: "Parquet" }),
     }));
@@ -63,6 +66,7 @@ fn read_groups<R: ChunkReader + 'static>(
     length: u64,
     options: &ReadOptions,
     progress: &mut Progress<'_>,
+    blocks: &mut Option<Blocks<'_>>,
 ) -> Result<Table> {
     let metadata = ParquetMetaDataReader::new().parse_and_finish(&source);
     let metadata = metadata.map_err(|error| bad(file, error))?;
@@ -87,7 +91,7 @@ fn read_groups<R: ChunkReader + 'static>(
     let claimed = claimed_rows(&metadata, &builder, length)?.max(1);
     let mut rows = 0;
     for group in metadata.row_groups() {
-        rows = read_group(&source, group, &kinds, &mut builder, rows, &mut |rows| {
+        rows = read_group(&source, group, &kinds, &mut builder, rows, blocks, &mut |rows| {
             let done = (length as f64 * rows as f64 / claimed as f64) as u64;
             report(progress, done.min(length), Some(length), rows as u64)
         })?;
@@ -123,13 +127,16 @@ fn read_group<R: ChunkReader + 'static>(
     kinds: &[Kind],
     builder: &mut Builder<'_>,
     mut rows: usize,
+    blocks: &mut Option<Blocks<'_>>,
     tick: &mut dyn FnMut(usize) -> Result<()>,
 ) -> Result<usize> {
     let file = builder.file.to_owned();
     let expected = usize::try_from(group.num_rows()).unwrap_or(0);
     let mut slots = vec![Vec::new(); kinds.len()];
-    for (at, &slot) in builder.stored.iter().enumerate() {
-        slots[builder.plan.modelled[slot]].push(at);
+    for &slot in builder.stored.iter().chain(&builder.unstored) {
+        if !builder.is_text(slot) {
+            slots[builder.plan.modelled[slot]].push(slot);
+        }
     }
     let mut columns = Vec::new();
     for ((index, &kind), slots) in kinds.iter().enumerate().zip(slots) {
@@ -157,7 +164,10 @@ fn read_group<R: ChunkReader + 'static>(
     }
     let end = rows + expected;
     loop {
-        let stride = builder.stored.len();
+        let (stride, handed) = (builder.stored.len(), builder.handed);
+        // Where the cells of a slot are stored, if they are.
+        let mut places = vec![None; builder.plan.modelled.len()];
+        builder.stored.iter().enumerate().for_each(|(at, &slot)| places[slot] = Some(at));
         let mut read = None;
         for (index, kind, slots, reader, levels) in &mut columns {
             let cells = read_batch(reader, *kind, *levels).map_err(|error| bad(&file, error))?;
@@ -165,14 +175,15 @@ fn read_group<R: ChunkReader + 'static>(
                 let reason = "its columns have different lengths".into();
                 return Err(Error::BadParquet { file, reason });
             }
-            builder.values.resize((rows + cells.len()) * stride, 0.0);
+            builder.values.resize((rows - handed + cells.len()) * stride, 0.0);
             for (offset, cell) in cells.iter().enumerate() {
                 let row = rows + offset;
                 let place = Place::row(row as u64 + 1);
-                for &at in slots.iter() {
-                    let slot = builder.stored[at];
+                for &slot in slots.iter() {
                     let value = builder.number(slot, place, cell.number(), || cell.digits())?;
-                    builder.values[row * stride + at] = value;
+                    if let Some(at) = places[slot] {
+                        builder.values[(row - handed) * stride + at] = value;
+                    }
                 }
                 carry(builder, *index, place, cell)?;
             }
@@ -185,6 +196,7 @@ fn read_group<R: ChunkReader + 'static>(
             }
             Some(count) => rows += count,
         }
+        builder.block(rows, blocks)?;
         tick(rows)?;
     }
 }

@@ -12,7 +12,10 @@ use crate::select::MAX_COLUMNS;
 /// A reader of records, one at a time.
 pub(crate) struct Records<R> {
     pub reader: R,
+    /// What separates fields; a space stands for any run of blanks.
     pub delimiter: u8,
+    /// What a comment line starts with.
+    comment: Option<u8>,
     /// What ends a line: LF, also after CR, or CR alone, as on classic Mac OS.
     newline: u8,
     buffer: Vec<u8>,
@@ -41,6 +44,7 @@ impl<R: Read> Records<R> {
         let mut records = Records {
             reader,
             delimiter,
+            comment: None,
             newline: b'\n',
             buffer: vec![0; 1 << 18],
             start: 0,
@@ -80,10 +84,36 @@ impl<R: Read> Records<R> {
         }
     }
 
-    /// The first line, or as much of it as is in the buffer.
-    pub fn first_line(&self) -> &[u8] {
-        let text = &self.buffer[self.start..self.end];
-        &text[..memchr(self.newline, text).unwrap_or(text.len())]
+    /// Passes over lines at the start, and over comments from here on.
+    pub fn skip(&mut self, lines: usize, comment: Option<u8>) -> io::Result<()> {
+        self.comment = comment;
+        let mut left = lines;
+        loop {
+            let text = &self.buffer[self.start..self.end];
+            let newline = memchr(self.newline, text);
+            let is_comment = |start: &u8| Some(*start) == comment;
+            if left == 0 && !text.first().is_some_and(is_comment) {
+                return Ok(());
+            }
+            match newline {
+                Some(at) => self.start += at + 1,
+                None if self.ended => self.start = self.end,
+                None => {
+                    self.fill()?;
+                    continue;
+                }
+            }
+            self.next_line += 1;
+            left = left.saturating_sub(1);
+            if self.start == self.end && self.ended {
+                return Ok(());
+            }
+        }
+    }
+
+    /// The first lines, as far as they are in the buffer, and what ends them.
+    pub fn first_lines(&self) -> (&[u8], u8) {
+        (&self.buffer[self.start..self.end], self.newline)
     }
 
     /// Number of fields in the record; those past one more than a table can have are not there.
@@ -124,8 +154,33 @@ impl<R: Read> Records<R> {
                 self.blank += 1;
                 continue;
             }
+            if self.comment.is_some_and(|comment| line[0] == comment) {
+                self.start = after;
+                self.next_line += 1;
+                continue;
+            }
             self.line = self.next_line;
-            if memchr(b'"', line).is_none() {
+            if memchr(b'"', line).is_none() && self.delimiter == b' ' {
+                self.in_scratch = false;
+                self.fields.clear();
+                let at = self.start;
+                let (mut from, mut blank) = (0, true);
+                for (i, byte) in line.iter().enumerate() {
+                    match (blank, byte.is_ascii_whitespace()) {
+                        (true, false) => (from, blank) = (i, false),
+                        (false, true) => {
+                            self.fields.push((at + from, at + i));
+                            blank = true;
+                        }
+                        _ => {}
+                    }
+                }
+                if !blank || self.fields.is_empty() {
+                    self.fields.push((at + from, at + line.len()));
+                }
+                self.lines = 1;
+                self.start = after;
+            } else if memchr(b'"', line).is_none() {
                 self.in_scratch = false;
                 self.fields.clear();
                 let mut start = self.start;

@@ -20,12 +20,17 @@ pub enum Remedy {
     },
     /// Leave out rows with missing cells ([`missing`](crate::ReadOptions::missing)).
     DropRows,
+    /// Keep missing cells, for programs that can do with them
+    /// ([`missing`](crate::ReadOptions::missing)).
+    KeepMissing,
     /// Choose the columns to model ([`columns`](crate::ReadOptions::columns)).
     ChooseColumns,
     /// Choose another column of weights ([`weights`](crate::ReadOptions::weights)).
     ChooseWeights,
     /// Say that the first line holds names ([`header`](crate::ReadOptions::header)).
     FirstLineIsHeader,
+    /// Say that numbers are written with decimal commas ([`dialect`](crate::ReadOptions::dialect)).
+    DecimalComma,
     /// Say that the first line holds data ([`header`](crate::ReadOptions::header)).
     FirstLineIsData,
 }
@@ -34,17 +39,22 @@ impl Error {
     /// What a caller can do about it, where another way of reading helps.
     pub fn remedies(&self) -> Vec<Remedy> {
         match self {
-            Error::MixedColumn { column, role, .. } | Error::DecimalComma { column, role, .. } => {
-                without(*role, column)
+            Error::MixedColumn { column, role, .. } => without(*role, column),
+            Error::DecimalComma { column, role, .. } => {
+                [vec![Remedy::DecimalComma], without(*role, column)].concat()
             }
             Error::MissingCell { column, role, .. } => {
-                [vec![Remedy::DropRows], without(*role, column)].concat()
+                let keep = (*role != Role::Weights).then_some(Remedy::KeepMissing);
+                [vec![Remedy::DropRows], keep.into_iter().collect(), without(*role, column)]
+                    .concat()
             }
             // of a column that was asked for by name
             Error::TextColumn { column, role: Role::Modelled, .. } => {
                 vec![Remedy::ChooseColumns, Remedy::CarryAlong { column: column.clone() }]
             }
-            Error::EmptyColumn { role: Role::Modelled, .. } => vec![Remedy::ChooseColumns],
+            Error::EmptyColumn { column, role: Role::Modelled, .. } => {
+                vec![Remedy::ChooseColumns, Remedy::LeaveOut { column: column.clone() }]
+            }
             Error::TextColumn { column, role, .. } | Error::EmptyColumn { column, role, .. } => {
                 without(*role, column)
             }
@@ -74,6 +84,7 @@ impl TableNotice {
             TableNotice::IndexColumn { column } => {
                 vec![Remedy::LeaveOut { column: column.clone() }]
             }
+            TableNotice::LeftAside { .. } => vec![Remedy::ChooseColumns],
             TableNotice::NumericHeader { .. } => {
                 vec![Remedy::FirstLineIsHeader, Remedy::FirstLineIsData]
             }

@@ -1,8 +1,11 @@
 //! Which column of a file plays which role.
 
+use std::collections::HashSet;
 use std::path::Path;
 
-use crate::error::{Error, Result, WantedColumn};
+use crate::dialect::Dialect;
+use crate::error::{Error, Result};
+use crate::find::{find, range, single, wanted};
 use crate::notice::TableNotice;
 use crate::remedy::Remedy;
 
@@ -15,6 +18,8 @@ pub enum MissingCells {
     Error,
     /// Rows that have one are left out.
     Drop,
+    /// They stay, as NaN. Of a model's columns, some may hold no value or not be in the file at all.
+    Keep,
 }
 
 /// Whether a text file's first row holds the names of its columns.
@@ -31,7 +36,7 @@ pub enum Header {
 }
 
 /// How to read a table. A column is given by its name or its position from 1; a name
-/// wins over a position.
+/// wins over a position. Lists of columns also take ranges, `x1-x20` or `3-7`.
 ///
 /// ```
 /// use upoe_table::ReadOptions;
@@ -55,6 +60,10 @@ pub struct ReadOptions {
     pub missing: MissingCells,
     /// Whether text files have a header.
     pub header: Header,
+    /// How text files are written.
+    pub dialect: Dialect,
+    /// Words and numbers that stand for a missing cell, besides NA, N/A, null and nan.
+    pub missing_words: Vec<String>,
     /// The columns of a model: read exactly these, by name and in this order, or by
     /// position where the file has no names. Overrides `columns` where names match.
     pub model_columns: Option<Vec<String>>,
@@ -84,6 +93,8 @@ pub(crate) struct Plan {
     pub kept: Vec<usize>,
     pub weights: Option<usize>,
     pub groups: Option<usize>,
+    /// Which of a model's columns are not in the file; their cells are missing.
+    pub absent: Vec<bool>,
     pub notices: Vec<TableNotice>,
 }
 
@@ -118,9 +129,10 @@ impl Plan {
         let find_all = |wanted: &[String]| -> Result<Vec<usize>> {
             let mut found = Vec::new();
             for column in wanted {
-                let index = find(column)?;
-                if !found.contains(&index) {
-                    found.push(index);
+                for index in range(&names, column).map_or_else(|| find(column).map(single), Ok)? {
+                    if !found.contains(&index) {
+                        found.push(index);
+                    }
                 }
             }
             Ok(found)
@@ -146,26 +158,50 @@ impl Plan {
             let both = |&index: &usize| modelled.contains(&index);
             let excluded = (0..names.len()).filter(|&index| out[index]).find(both);
             let kept = kept.iter().copied().find(both);
-            if let Some(index) = excluded.or(kept) {
+            if let Some(index) = excluded.or(kept).or(weights.filter(both)) {
                 let (file, column) = (file.to_owned(), names[index].clone());
-                let other = match excluded {
-                    Some(_) => Remedy::LeaveOut { column: column.clone() },
-                    None => Remedy::CarryAlong { column: column.clone() },
+                let other = match (excluded, kept) {
+                    (Some(_), _) => Remedy::LeaveOut { column: column.clone() },
+                    (_, Some(_)) => Remedy::CarryAlong { column: column.clone() },
+                    (None, None) => Remedy::ChooseWeights,
                 };
                 return Err(Error::TwoRoles { file, column, other });
             }
         }
         modelled.retain(|&index| !out[index]);
 
+        let (absent, notices) = (Vec::new(), Vec::new());
         let mut plan =
-            Plan { names, named, modelled, explicit, kept, weights, groups, notices: Vec::new() };
+            Plan { names, named, modelled, explicit, kept, weights, groups, absent, notices };
         if let Some(model) = &options.model_columns {
-            plan.take_model_columns(file, model)?;
+            let present = plan.present(model, options.missing);
+            plan.take_model_columns(file, &present)?;
         }
         if plan.modelled.is_empty() {
             return Err(Error::NothingSelected { file: file.to_owned() });
         }
         Ok(plan)
+    }
+
+    /// The model's columns that are in the file. All of them must be, unless missing cells are kept;
+    /// then the others are noted.
+    fn present(&mut self, model: &[String], missing: MissingCells) -> Vec<String> {
+        if !self.named || missing != MissingCells::Keep {
+            return model.to_vec();
+        }
+        let known: HashSet<&String> = self.names.iter().collect();
+        let absent: Vec<bool> = model.iter().map(|name| !known.contains(name)).collect();
+        if !(absent.contains(&true) && absent.contains(&false)) {
+            return model.to_vec();
+        }
+        let pick = |gone: bool| {
+            let marked = model.iter().zip(&absent).filter(|(_, absent)| **absent == gone);
+            marked.map(|(name, _)| name.clone()).collect::<Vec<String>>()
+        };
+        self.notices.push(TableNotice::AbsentColumns { columns: pick(true) });
+        let present = pick(false);
+        self.absent = absent;
+        present
     }
 
     fn take_model_columns(&mut self, file: &Path, model: &[String]) -> Result<()> {
@@ -222,51 +258,6 @@ pub(crate) fn match_columns(
     Err(Error::MissingColumns { file, missing })
 }
 
-fn find(file: &Path, names: &[String], named: bool, column: &str) -> Result<usize> {
-    if let Some(index) = names.iter().position(|name| name == column) {
-        return Ok(index);
-    }
-    match column.parse::<usize>() {
-        Ok(position) if (1..=names.len()).contains(&position) => Ok(position - 1),
-        _ => Err(Error::UnknownColumn {
-            file: file.to_owned(),
-            column: wanted(column, names),
-            columns: names.to_vec(),
-            named,
-        }),
-    }
-}
-
-/// A name that is not there, with the most similar one that is.
-pub(crate) fn wanted(name: &str, names: &[String]) -> WantedColumn {
-    const LONGEST: usize = 64; // longer names are not compared: the distance is quadratic
-    let short = |text: &str| text.len() <= LONGEST;
-    let wanted: Vec<char> = name.to_lowercase().chars().collect();
-    let nearest = names
-        .iter()
-        .filter(|other| short(name) && short(other))
-        .map(|other| (distance(&wanted, &other.to_lowercase().chars().collect::<Vec<_>>()), other))
-        .min_by_key(|(distance, _)| *distance)
-        .filter(|(distance, _)| *distance <= (wanted.len() / 3).max(1) && *distance < wanted.len())
-        .map(|(_, other)| other.clone());
-    WantedColumn { name: name.to_owned(), nearest }
-}
-
-/// Levenshtein distance.
-fn distance(a: &[char], b: &[char]) -> usize {
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, x) in a.iter().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, y) in b.iter().enumerate() {
-            let substituted = diagonal + usize::from(x != y);
-            diagonal = row[j + 1];
-            row[j + 1] = substituted.min(row[j] + 1).min(diagonal + 1);
-        }
-    }
-    row[b.len()]
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -288,6 +279,20 @@ mod tests {
     }
 
     #[test]
+    fn ranges_take_columns_from_one_to_another() {
+        let names = ["id", "x-1", "x-2", "x-3", "y"];
+        let modelled = |columns: &[&str]| {
+            let options = ReadOptions { columns: strings(columns), ..Default::default() };
+            plan(&names, &options).map(|plan| plan.modelled)
+        };
+        assert_eq!(modelled(&["x-1-x-3"]).unwrap(), [1, 2, 3]);
+        assert_eq!(modelled(&["4-5", "x-1"]).unwrap(), [3, 4, 1]);
+        assert_eq!(modelled(&["x-2 - y"]).unwrap(), [2, 3, 4]);
+        assert!(modelled(&["x-3-x-1"]).is_err(), "backwards");
+        assert!(modelled(&["x-1-z"]).is_err());
+    }
+
+    #[test]
     fn roles_take_columns_out_of_the_model_unless_named() {
         let mut options = ReadOptions {
             keep: strings(&["id"]),
@@ -298,9 +303,9 @@ mod tests {
         };
         let names = ["id", "w", "x", "y", "g", "z"];
         assert_eq!(plan(&names, &options).unwrap().modelled, [2, 5]);
-        options.columns = strings(&["z", "g", "w"]);
-        assert_eq!(plan(&names, &options).unwrap().modelled, [5, 4, 1]);
-        for (column, role) in [("id", "carried along"), ("y", "left out")] {
+        options.columns = strings(&["z", "g"]);
+        assert_eq!(plan(&names, &options).unwrap().modelled, [5, 4]);
+        for (column, role) in [("id", "carried along"), ("y", "left out"), ("w", "the weights")] {
             options.columns = strings(&["z", column]);
             let error = plan(&names, &options).unwrap_err().to_string();
             assert!(error.contains(role) && error.contains(column), "{error}");
@@ -318,12 +323,6 @@ mod tests {
         assert!(matches!(plan(&["a", "b"], &options), Err(Error::UnknownColumn { .. })));
         let options = ReadOptions { exclude: strings(&["a", "b"]), ..Default::default() };
         assert!(matches!(plan(&["a", "b"], &options), Err(Error::NothingSelected { .. })));
-    }
-
-    #[test]
-    fn nothing_similar_gives_no_suggestion() {
-        assert_eq!(wanted("q", &strings(&["x", "y"])).nearest, None);
-        assert_eq!(wanted("FLL", &strings(&["RW", "fl"])).nearest, Some("fl".into()));
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::builder::Blocks;
 use crate::error::{Error, Result};
 use crate::input::{Format, Input, Progress};
 #[cfg(feature = "mat")]
@@ -24,7 +25,8 @@ pub struct Table {
     pub named: bool,
     /// Number of rows.
     pub rows: usize,
-    /// Row-major rows × columns, all finite.
+    /// Row-major rows × columns, all finite; NaN where missing cells are kept
+    /// ([`MissingCells::Keep`](crate::MissingCells::Keep)).
     pub data: Vec<f64>,
     /// Columns carried along as text.
     pub kept: Vec<TextColumn>,
@@ -52,13 +54,30 @@ impl Table {
         progress: Progress<'_>,
     ) -> Result<Table> {
         let (input, variable) = Input::open(path.as_ref())?;
-        Table::from_input(input, variable.as_deref(), options, progress)
+        Table::from_input(input, variable.as_deref(), options, progress, None)
+    }
+
+    /// Reads a file in blocks of about `rows` rows, in their order and in constant memory: CSV, TSV,
+    /// Parquet, and NPY where rows follow one another. Other files come in one block. Columns without
+    /// a number in the first block are left out.
+    pub fn read_blocks(
+        path: impl AsRef<Path>,
+        options: &ReadOptions,
+        rows: usize,
+        progress: Progress<'_>,
+        take: &mut dyn FnMut(Table) -> Result<()>,
+    ) -> Result<()> {
+        let (input, variable) = Input::open(path.as_ref())?;
+        let blocks = Some(Blocks { rows: rows.max(1), take: &mut *take });
+        let last = Table::from_input(input, variable.as_deref(), options, progress, blocks)?;
+        if last.rows > 0 || !last.notices.is_empty() { take(last) } else { Ok(()) }
     }
 
     /// Reads a table from memory; `name` is what messages call it, and its extension counts.
     pub fn from_bytes(name: &str, bytes: Vec<u8>, options: &ReadOptions) -> Result<Table> {
         let input = Input::memory(Path::new(name), bytes)?;
-        Table::from_input(input, None, options, &mut |_, _, _| std::ops::ControlFlow::Continue(()))
+        let go_on = &mut |_, _, _| std::ops::ControlFlow::Continue(());
+        Table::from_input(input, None, options, go_on, None)
     }
 
     #[cfg_attr(not(feature = "mat"), allow(unused_variables))]
@@ -67,12 +86,13 @@ impl Table {
         variable: Option<&str>,
         options: &ReadOptions,
         progress: Progress<'_>,
+        blocks: Option<Blocks<'_>>,
     ) -> Result<Table> {
         match input.format {
-            Format::Text { tabs } => csv::read(input, tabs, options, progress),
-            Format::Npy => npy::read(input, options, progress),
+            Format::Text { tabs } => csv::read(input, tabs, options, progress, blocks),
+            Format::Npy => npy::read(input, options, progress, blocks),
             #[cfg(feature = "parquet")]
-            Format::Parquet => parquet::read(input, options, progress),
+            Format::Parquet => parquet::read(input, options, progress, blocks),
             #[cfg(feature = "mat")]
             Format::Mat => mat::read(input, variable, options, progress),
             #[cfg(not(feature = "parquet"))]
@@ -106,6 +126,17 @@ impl Table {
         Ok(self)
     }
 
+    /// Adds the columns of a model that the file does not have, without values.
+    pub(crate) fn add_absent(&mut self, absent: &[bool], model: &[String]) {
+        let mut cells = self.data.iter();
+        let cell = |absent: &bool| match absent {
+            true => f64::NAN,
+            false => cells.next().copied().unwrap_or(f64::NAN),
+        };
+        self.data = absent.iter().cycle().take(self.rows * absent.len()).map(cell).collect();
+        self.names = model.to_vec();
+    }
+
     /// Notes the columns that count 0, 1, 2… or 1, 2, 3…
     pub(crate) fn note_index_columns(&mut self) {
         let columns = self.names.len();
@@ -124,7 +155,8 @@ impl Table {
     }
 
     /// Leaves out the rows that have a missing cell or weight.
-    pub(crate) fn drop_missing(&mut self) -> Result<()> {
+    /// They are numbered from `before` on; a table must not lose all its rows, a block of it may.
+    pub(crate) fn drop_missing(&mut self, before: u64, whole: bool) -> Result<()> {
         let columns = self.names.len();
         let weight = |row: usize| self.weights.as_ref().map_or(0.0, |weights| weights[row]);
         let cells = self.data.chunks_exact(columns).enumerate();
@@ -135,7 +167,7 @@ impl Table {
         if dropped == 0 {
             return Ok(());
         }
-        if dropped == self.rows {
+        if whole && dropped == self.rows {
             return Err(Error::AllRowsDropped { file: self.source.clone() });
         }
         let mut cell = 0;
@@ -155,7 +187,7 @@ impl Table {
         }
         self.notices.push(TableNotice::DroppedRows { dropped, rows: self.rows });
         self.rows -= dropped;
-        let rows = (1..).zip(&bad).filter(|(_, bad)| **bad);
+        let rows = (before + 1..).zip(&bad).filter(|(_, bad)| **bad);
         self.dropped = rows.map(|(row, _)| row).collect();
         Ok(())
     }

@@ -3,7 +3,9 @@
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 
-use upoe_table::{Error, FileError, Header, MissingCells, ReadOptions, Table, TableNotice};
+use upoe_table::{
+    Error, FileError, Header, MissingCells, ReadOptions, Table, TableNotice, TextKind,
+};
 
 fn csv(text: &str) -> Result<Table, Error> {
     csv_with(text, &ReadOptions::default())
@@ -75,7 +77,8 @@ fn text_columns_are_left_out_unless_asked_for() {
     let text = "id,x\nB,1\nM,2\n";
     let table = csv(text).unwrap();
     assert_eq!((table.names, table.data), (strings(&["x"]), vec![1.0, 2.0]));
-    let notice = TableNotice::TextColumn { column: "id".into(), example: "B".into() };
+    let notice =
+        TableNotice::TextColumn { column: "id".into(), example: "B".into(), kind: TextKind::Text };
     assert_eq!(table.notices, [notice]);
     // text that shows late is left out too
     let table = csv("id,x\n,1\n,2\nM,4\n").unwrap();
@@ -150,14 +153,6 @@ fn infinite_cells_are_errors() {
 }
 
 #[test]
-fn a_column_that_counts_is_warned_of() {
-    let notices = csv("i,j,x\n1,0,1\n2,1,2\n3,2,4\n").unwrap().notices;
-    let index = |column: &str| TableNotice::IndexColumn { column: column.into() };
-    assert_eq!(notices, [index("i"), index("j")]);
-    assert!(notices[0].is_warning());
-}
-
-#[test]
 fn weights_must_be_numbers_that_are_not_negative() {
     let options = ReadOptions::default().with(|o| o.weights = Some("w".into()));
     fails!(csv_with("x,w\n1,-2\n", &options), Error::NegativeWeight { .. }, "row 1", "-2");
@@ -215,16 +210,22 @@ fn every_dtype_of_numpy_gives_the_same_numbers() {
 
 #[test]
 fn roles_work_without_names() {
-    let options = ReadOptions::default().with(|o| {
+    let kept = ReadOptions::default().with(|o| {
         o.columns = strings(&["3", "c1"]);
         o.keep = strings(&["2"]);
+    });
+    let weighted = ReadOptions::default().with(|o| {
+        o.columns = strings(&["3"]);
         o.weights = Some("1".into());
     });
     for name in ["fortran.npy", "le_f8.npy", "plain.mat"] {
-        let table = Table::read(data(name), &options).unwrap();
+        let table = Table::read(data(name), &kept).unwrap();
         assert_eq!(table.data, [2.0, 0.0, 100.0, 3.0], "{name}");
         assert_eq!(table.kept[0].iter().collect::<Vec<_>>(), ["1", "4"], "{name}");
-        assert_eq!(table.weights.unwrap(), [0.0, 3.0], "{name}");
+        let table = Table::read(data(name), &weighted).unwrap();
+        assert_eq!((table.data, table.weights.unwrap()), (vec![2.0, 100.0], vec![0.0, 3.0]), "{name}");
+        let both = weighted.clone().with(|o| o.columns.push("c1".into()));
+        fails!(Table::read(data(name), &both), Error::TwoRoles { .. }, "c1");
     }
 }
 
@@ -287,7 +288,11 @@ fn parquet_is_read_through_every_codec() {
         assert_eq!(table.names, ["i8", "f64"], "{codec}");
         let expected = [1.0, 0.1, -2.0, 1e300, 3.0, -2.0, -4.0, 3.0, 5.0, 5.0];
         assert_eq!(table.data, expected, "{codec}");
-        let notice = TableNotice::TextColumn { column: "id".into(), example: "text".into() };
+        let notice = TableNotice::TextColumn {
+            column: "id".into(),
+            example: "text".into(),
+            kind: TextKind::Text,
+        };
         assert_eq!(table.notices, [notice]);
     }
 }

@@ -1,4 +1,5 @@
 use super::*;
+use crate::aside::{Aside, TextKind};
 use crate::notice::TableNotice;
 
 /// One of every kind, which the compiler checks: the list is that of a `match` without `_`.
@@ -100,10 +101,13 @@ fn errors() -> Vec<Error> {
 
 fn notices() -> Vec<TableNotice> {
     one_of_each!(TableNotice:
-        TextColumn { column: text(), example: text() },
+        TextColumn { column: text(), example: text(), kind: TextKind::Dates },
+        LeftAside { column: text(), what: Aside::Flag },
         EmptyColumn { column: text() },
+        AbsentColumns { columns: vec![text()] },
         IndexColumn { column: text() },
         NumericHeader { first: 1.0, last: 2.0 },
+        DecimalComma {},
         ExtraColumns { columns: vec![text()] },
         Rounded { column: text(), place: place(), text: text(), value: 1.0 },
         NoFinalNewline { column: text(), place: place(), text: text() },
@@ -128,7 +132,7 @@ fn no_message_mentions_a_flag() {
 fn remedies_name_the_column_and_fit_its_role() {
     let cell = |role| Error::MissingCell { file: file(), place: place(), column: text(), role };
     let leave_out = Remedy::LeaveOut { column: text() };
-    assert_eq!(cell(Role::Modelled).remedies(), [Remedy::DropRows, leave_out]);
-    assert_eq!(cell(Role::Needed).remedies(), [Remedy::DropRows]);
+    assert_eq!(cell(Role::Modelled).remedies(), [Remedy::DropRows, Remedy::KeepMissing, leave_out]);
+    assert_eq!(cell(Role::Needed).remedies(), [Remedy::DropRows, Remedy::KeepMissing]);
     assert_eq!(cell(Role::Weights).remedies(), [Remedy::DropRows, Remedy::ChooseWeights]);
 }

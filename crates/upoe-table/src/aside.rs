@@ -1,0 +1,221 @@
+//! Columns that are no measurements: numbers of rows, dates, flags, categories. A fit leaves them
+//! aside, unless they are asked for.
+
+use std::collections::HashSet;
+use std::fmt;
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+use crate::notice::TableNotice;
+use crate::table::Table;
+
+/// Fewer rows do not tell what a column of numbers is.
+const FEWEST: usize = 20;
+/// Cells of text that are looked at.
+const LOOKED_AT: usize = 10_000;
+/// More different texts are not called categories.
+const CATEGORIES: usize = 50;
+
+/// What a column of numbers is, if it is no measurement.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Aside {
+    /// It numbers the rows: evenly, or by whole numbers one after the other in any order.
+    Identifier,
+    /// It has two values.
+    Flag,
+    /// It has dates, as 20240131.
+    Date,
+}
+
+impl fmt::Display for Aside {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Aside::Identifier => "numbers the rows",
+            Aside::Flag => "has two values, a flag",
+            Aside::Date => "holds dates",
+        })
+    }
+}
+
+/// What a column of text is.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum TextKind {
+    /// Any text.
+    #[default]
+    Text,
+    /// Dates or times.
+    Dates,
+    /// A different text in every row.
+    Identifiers,
+    /// Few different texts, this many.
+    Categories(usize),
+}
+
+impl fmt::Display for TextKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            TextKind::Text => f.write_str("is text"),
+            TextKind::Dates => f.write_str("holds dates or times"),
+            TextKind::Identifiers => f.write_str("has another text in every row"),
+            TextKind::Categories(count) => write!(f, "has {count} categories"),
+        }
+    }
+}
+
+/// The text of a column, as far as it was looked at.
+#[derive(Debug, Default, Clone)]
+pub(crate) struct TextScan {
+    cells: usize,
+    different: HashSet<u64>,
+}
+
+impl TextScan {
+    pub fn add(&mut self, text: &str) {
+        if self.cells < LOOKED_AT {
+            let mut hasher = DefaultHasher::new();
+            text.hash(&mut hasher);
+            self.different.insert(hasher.finish());
+            self.cells += 1;
+        }
+    }
+
+    pub fn kind(&self, example: &str) -> TextKind {
+        let count = self.different.len();
+        match () {
+            () if is_date(example) => TextKind::Dates,
+            () if count == self.cells && count >= FEWEST => TextKind::Identifiers,
+            () if count <= CATEGORIES && self.cells >= 2 * count => TextKind::Categories(count),
+            () => TextKind::Text,
+        }
+    }
+}
+
+/// Whether text looks like a date (2024-01-31, 31.1.2024, 1/31/24) or a time (12:30).
+fn is_date(text: &str) -> bool {
+    let text = text.trim();
+    let first = text.split(['T', ' ']).next().unwrap_or_default();
+    let numbers = |separator: char| -> Vec<usize> {
+        let parts = first.split(separator);
+        parts.map(|p| if p.bytes().all(|b| b.is_ascii_digit()) { p.len() } else { 0 }).collect()
+    };
+    let date = ['-', '/', '.'].into_iter().any(|separator| {
+        matches!(numbers(separator)[..], [4, 1..=2, 1..=2] | [1..=2, 1..=2, 2 | 4])
+    });
+    date || matches!(numbers(':')[..], [1..=2, 2] | [1..=2, 2, 2])
+}
+
+impl Table {
+    /// Leaves aside the columns that are no measurements, unless nothing else is there.
+    pub(crate) fn leave_aside(&mut self) {
+        let columns = self.names.len();
+        let cells = |k: usize| self.data.iter().skip(k).step_by(columns).copied();
+        let found: Vec<Option<Aside>> = (0..columns).map(|k| aside(|| cells(k))).collect();
+        if self.rows < FEWEST || found.iter().all(Option::is_some) {
+            return;
+        }
+        for (name, aside) in self.names.iter().zip(&found) {
+            if let Some(what) = *aside {
+                self.notices.push(TableNotice::LeftAside { column: name.clone(), what });
+            }
+        }
+        let mut column = 0;
+        self.data.retain(|_| {
+            column = (column + 1) % columns;
+            found[(column + columns - 1) % columns].is_none()
+        });
+        let mut found = found.iter();
+        self.names.retain(|_| found.next().is_some_and(Option::is_none));
+    }
+}
+
+/// What a column is, if it is no measurement; missing cells say nothing.
+fn aside<I: Iterator<Item = f64> + Clone>(cells: impl Fn() -> I) -> Option<Aside> {
+    let known = || cells().filter(|cell| !cell.is_nan());
+    let first = known().next()?;
+    if is_even(known()) || is_numbering(known()) {
+        return Some(Aside::Identifier);
+    }
+    if known().all(is_calendar_day) {
+        return Some(Aside::Date);
+    }
+    let second = known().find(|cell| *cell != first)?;
+    known().all(|cell| cell == first || cell == second).then_some(Aside::Flag)
+}
+
+/// Whether every number follows the one before it by the same step.
+fn is_even(mut numbers: impl Iterator<Item = f64>) -> bool {
+    let (Some(first), Some(second)) = (numbers.next(), numbers.next()) else { return false };
+    let (step, mut last) = (second - first, second);
+    step != 0.0
+        && numbers.all(|number| {
+            let even = (number - last - step).abs() <= 1e-9 * (number.abs() + step.abs());
+            last = number;
+            even
+        })
+}
+
+/// Whether these are whole numbers one after the other, in any order.
+fn is_numbering(numbers: impl Iterator<Item = f64> + Clone) -> bool {
+    let ends = (f64::INFINITY, f64::NEG_INFINITY);
+    let (least, most) = numbers.clone().fold(ends, |(a, b), x| (x.min(a), x.max(b)));
+    let count = numbers.clone().count();
+    if most - least != count as f64 - 1.0 || least.fract() != 0.0 {
+        return false;
+    }
+    let mut seen = vec![false; count];
+    numbers.into_iter().all(|x| {
+        let place = (x - least) as usize;
+        x.fract() == 0.0 && !std::mem::replace(&mut seen[place], true)
+    })
+}
+
+/// Whether a number is a day, written as 20240131.
+fn is_calendar_day(number: f64) -> bool {
+    let (month, day) = ((number / 100.0).trunc() % 100.0, number % 100.0);
+    number.fract() == 0.0
+        && (19_000_101.0..21_000_000.0).contains(&number)
+        && (1.0..=12.0).contains(&month)
+        && (1.0..=31.0).contains(&day)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(cells: &[f64]) -> Option<Aside> {
+        aside(|| cells.iter().copied())
+    }
+
+    #[test]
+    fn numbers_that_are_no_measurements_are_known() {
+        let shuffled: Vec<f64> = (0..30).map(|i| f64::from(17 * i % 30 + 1000)).collect();
+        assert_eq!(of(&shuffled), Some(Aside::Identifier));
+        let times: Vec<f64> = (0..30).map(|i| 0.1 * f64::from(i)).collect();
+        assert_eq!(of(&times), Some(Aside::Identifier));
+        let flags: Vec<f64> = (0..30).map(|i| f64::from(i * i % 3)).collect();
+        assert_eq!(of(&flags), Some(Aside::Flag));
+        assert_eq!(of(&[20240131.0, 20231224.0, 20231224.0, 19991231.0]), Some(Aside::Date));
+    }
+
+    #[test]
+    fn measurements_stay() {
+        let twice: Vec<f64> = (0..30).map(|i| f64::from(i / 2 * 7 % 15)).collect();
+        assert_eq!(of(&twice), None, "a number comes twice");
+        assert_eq!(of(&[1.0, 2.0, 4.0, 3.0, 7.0]), None);
+        assert_eq!(of(&[5.0; 30]), None, "constant");
+        assert_eq!(of(&[0.5, 0.5, 1.5, 2.5]), None);
+        assert_eq!(of(&[20241331.0, 20240101.0, 20240102.0]), None, "there is no month 13");
+        assert_eq!(of(&[f64::NAN; 5]), None);
+    }
+
+    #[test]
+    fn dates_and_times_are_known_by_their_form() {
+        for text in ["2024-01-31", "2024-01-31T12:00:00Z", "31.1.2024", "1/31/24 9:00", "12:30"] {
+            assert!(is_date(text), "{text}");
+        }
+        for text in ["", "a-b-c", "1.2.3.4", "10:1", "2024", "v1.2.3", "1-2"] {
+            assert!(!is_date(text), "{text}");
+        }
+    }
+}
