@@ -65,7 +65,7 @@ pub fn run() -> Result<(), Box<dyn std::error::Error>> {
 }
 
 /// Mean, deviation and 95 % point of some values.
-fn summary(mut values: Vec<f64>) -> [f64; 3] {
+pub fn summary(mut values: Vec<f64>) -> [f64; 3] {
     let n = values.len() as f64;
     let mean = values.iter().sum::<f64>() / n;
     let square = values.iter().map(|x| (x - mean).powi(2)).sum::<f64>();

@@ -5,7 +5,6 @@ use std::fs;
 use std::path::Path;
 use std::time::Instant;
 
-use upoe::evaluate::Evaluation;
 use upoe::expert::Family;
 use upoe::{Dims, Fitter, Settings, Stop};
 use upoe_report::{Cells, FitRecord, Image, Input, Kept, build, html};
@@ -19,7 +18,8 @@ pub fn run(directory: &str, wanted: &[String]) -> Result<(), Box<dyn Error>> {
     let auto = Settings::default().with(|s| s.stop = Some(Stop::Bic));
     let most = |experts| Settings::default().with(|s| s.experts = Some(experts));
     type Case = (&'static str, fn() -> Table, Settings);
-    let cases: [Case; 9] = [
+    let deep = Settings::default().with(|s| (s.depth, s.pool) = (None, true));
+    let cases: [Case; 10] = [
         ("crabs", data::crabs, paper()),
         ("large", data::large, most(3).with(|s| s.starts = Some(6))),
         ("gaussian", data::gaussian, auto.clone()),
@@ -28,6 +28,7 @@ pub fn run(directory: &str, wanted: &[String]) -> Result<(), Box<dyn Error>> {
         ("image", data::image, most(3).with(|s| s.dims = Dims::Count(8))),
         ("hostile", data::hostile, most(2)),
         ("degenerate", data::degenerate, most(1)),
+        ("layers", data::layers, deep),
         ("many", data::many, most(17).with(|s| s.families = Family::StudentT.into())),
     ];
     for (name, make, settings) in cases {
@@ -62,7 +63,6 @@ fn page(table: &Table, settings: &Settings) -> Result<String, Box<dyn Error>> {
     }
     let fitted = fitter.fit(&train)?;
     let seconds = start.elapsed().as_secs_f64();
-    let model = &fitted.model;
     let held = (table.holdout > 0).then_some(held);
     let mut text = vec![("learner", "pursuit".to_owned()), ("seed", settings.seed.to_string())];
     if let Some(experts) = settings.experts {
@@ -70,7 +70,7 @@ fn page(table: &Table, settings: &Settings) -> Result<String, Box<dyn Error>> {
     }
     text.push(("family", settings.families.only().map_or("auto", Family::name).to_owned()));
     let training = FitRecord {
-        evaluation: Evaluation::of(model, &train, held.as_ref())?,
+        evaluation: fitted.evaluate(&train, held.as_ref())?,
         seconds,
         stop_reason: fitted.stop.to_string(),
         settings: text.into_iter().map(|(name, value)| (name.to_owned(), value)).collect(),
@@ -82,13 +82,14 @@ fn page(table: &Table, settings: &Settings) -> Result<String, Box<dyn Error>> {
             .chain(table.notice.clone())
             .collect(),
         state: fitted.state.clone(),
+        layers: fitted.layers.clone(),
     };
     let kept: Vec<Kept> = (table.kept.iter().cloned())
         .map(|(name, cells)| Kept { name, cells: Cells::Text(cells) })
         .collect();
     let page = build(&Input {
         title: &table.title,
-        model,
+        fitted: fitted.fitted(),
         training: &training,
         names: &table.names,
         rows: upoe::Rows::new(&table.values, columns)?,

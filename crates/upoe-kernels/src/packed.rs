@@ -35,6 +35,22 @@ impl<T: Real> Packed<T> {
         Self { values, rows, cols }
     }
 
+    /// Rows that are packed already: [`Packed::values`] of some, or of whole blocks of them.
+    ///
+    /// # Panics
+    /// If they are not whole rows.
+    pub fn from_packed(values: impl Into<Aligned<T>>, cols: usize) -> Self {
+        let values = values.into();
+        assert_eq!(values.len() % cols.max(1), 0, "rows × cols");
+        let rows = values.len() / cols.max(1);
+        Self { values, rows, cols }
+    }
+
+    /// The values as they are packed.
+    pub fn values(&self) -> &[T] {
+        &self.values
+    }
+
     /// How many rows there are.
     pub fn rows(&self) -> usize {
         self.rows

@@ -50,6 +50,18 @@ pub enum Error {
         /// How many columns there are.
         columns: usize,
     },
+    /// A column that has one value in one of two tables, and others in the other.
+    #[error(
+        "column {column} is {value} in every row of the {table} table, and not in the other: that is a change by itself; leave the column out to compare the others"
+    )]
+    ConstantInOne {
+        /// The column, from 0.
+        column: usize,
+        /// Which table: first or second.
+        table: &'static str,
+        /// Its value.
+        value: f64,
+    },
     /// The spread of a column cannot be represented.
     #[error("column {column} spreads too {} (its variance is {variance:e}): rescale it", if *variance > 1.0 { "far" } else { "little" })]
     Spread {
@@ -67,6 +79,39 @@ pub enum Error {
         directions: usize,
         /// How many of them are independent.
         rank: usize,
+    },
+    /// A column has no values at all.
+    #[error("column {column} has no values: leave it out")]
+    EmptyColumn {
+        /// The column, from 0.
+        column: usize,
+    },
+    /// The values that a row has do not lie in the subspace that the training rows span.
+    #[error(
+        "row {row}, column {column}: the given values do not go together, because the training rows \
+         span fewer dimensions than they have columns; correct them"
+    )]
+    OutsideSubspace {
+        /// The row, from 0.
+        row: usize,
+        /// A column in which it leaves the subspace, from 0.
+        column: usize,
+    },
+    /// Hardly any row fulfils a condition.
+    #[error(
+        "{fitting} of {tried} drawn rows fulfil the condition, fewer than 1 in 10,000: widen its ranges"
+    )]
+    TooRare {
+        /// How many rows fulfil it.
+        fitting: usize,
+        /// How many rows were drawn.
+        tried: usize,
+    },
+    /// Nothing can be integrated along a line.
+    #[error("there is no density along this line: {reason}")]
+    NoLine {
+        /// Why, and what to do.
+        reason: &'static str,
     },
     /// A setting outside its range.
     #[error("{name} = {value}: {rule}")]

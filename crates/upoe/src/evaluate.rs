@@ -4,9 +4,12 @@
 use crate::density::Density;
 use crate::error::Result;
 use crate::expert::{Expert, Learnable};
+use crate::linalg::{HALF_LN_TAU, dot};
+use crate::missing::{FEW, observed};
 use crate::model::Model;
 use crate::rows::Rows;
-use crate::whitening::Rest;
+use crate::whitening::{Rest, Whitening};
+use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 /// A weighted mean and its standard error.
@@ -92,6 +95,9 @@ pub struct Evaluation {
     pub log_likelihood: Likelihood,
     /// Mean ln p over the data's own columns.
     pub log_density: Likelihood,
+    /// What stacks and pools add to the mean ln p of the Gaussian.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gain: Option<Likelihood>,
 }
 
 impl Evaluation {
@@ -105,6 +111,49 @@ impl Evaluation {
             holdout_rows: holdout.map_or(0, Rows::len),
             log_likelihood: Likelihood::of(sphered, held.map(|(sphered, _)| sphered)),
             log_density: Likelihood::of(density, held.map(|(_, density)| density)),
+            gain: None,
+        })
+    }
+
+    /// The same where cells are missing: ln p of the values that are there. Sphered rows have no missing
+    /// cells, so that there is nothing to say about them.
+    pub fn of_known(
+        density: &dyn Density,
+        whitening: &Whitening,
+        rows: &Rows,
+        holdout: Option<&Rows>,
+    ) -> Result<Self> {
+        let ln_p = |rows: &Rows| -> Result<Mean> {
+            Ok(mean(&observed(density, whitening, rows, FEW, 0)?, rows))
+        };
+        let (train, held) = (ln_p(rows)?, holdout.map(ln_p).transpose()?);
+        Ok(Evaluation {
+            rows: rows.len(),
+            weight: (0..rows.len()).map(|i| rows.weight(i)).sum(),
+            holdout_rows: holdout.map_or(0, Rows::len),
+            log_density: Likelihood::of(train, held),
+            ..Evaluation::default()
+        })
+    }
+
+    /// The same for any density, against the Gaussian of the rows. In sphered space it has the mean of
+    /// ln p(row) − ln|A|, so that all kinds compare.
+    pub fn against_gaussian(
+        density: &dyn Density,
+        whitening: &Whitening,
+        rows: &Rows,
+        holdout: Option<&Rows>,
+    ) -> Result<Self> {
+        let train = three_means(density, whitening, rows)?;
+        let held = holdout.map(|rows| three_means(density, whitening, rows)).transpose()?;
+        let of = |i: usize| Likelihood::of(train[i], held.map(|held| held[i]));
+        Ok(Evaluation {
+            rows: rows.len(),
+            weight: (0..rows.len()).map(|i| rows.weight(i)).sum(),
+            holdout_rows: holdout.map_or(0, Rows::len),
+            log_likelihood: of(0),
+            log_density: of(1),
+            gain: Some(of(2)),
         })
     }
 }
@@ -128,6 +177,33 @@ fn means(model: &Model, rows: &Rows) -> Result<(Mean, Mean)> {
         Rest::Degenerate | Rest::Noise { .. } => mean(&model.score(rows)?, rows),
     };
     Ok((sphered, density))
+}
+
+/// Mean ln p in sphered space, over the columns, and over that of the Gaussian.
+fn three_means(density: &dyn Density, whitening: &Whitening, rows: &Rows) -> Result<[Mean; 3]> {
+    let ln_p = density.score(rows)?;
+    let sphered: Vec<f64> = less_jacobian(&ln_p, whitening, rows);
+    let gain = |i: usize| {
+        let x = whitening.sphere_row(&rows.row(i));
+        sphered[i] + 0.5 * dot(&x, &x) + x.len() as f64 * HALF_LN_TAU
+    };
+    let gains: Vec<f64> = (0..rows.len()).into_par_iter().map(gain).collect();
+    Ok([&sphered, &ln_p, &gains].map(|values| mean(values, rows)))
+}
+
+/// ln p of rows of any density in sphered space: ln p(row) − ln|A|, so that all kinds compare.
+pub fn sphered(density: &dyn Density, whitening: &Whitening, rows: &Rows) -> Result<Vec<f64>> {
+    Ok(less_jacobian(&density.score(rows)?, whitening, rows))
+}
+
+fn less_jacobian(ln_p: &[f64], whitening: &Whitening, rows: &Rows) -> Vec<f64> {
+    let less = |i: usize| {
+        let row = rows.row(i);
+        let sphered = ln_p[i] - whitening.ln_jacobian(&row, &whitening.sphere_row(&row));
+        // A row outside the subspace has neither.
+        if sphered.is_nan() { f64::NEG_INFINITY } else { sphered }
+    };
+    (0..rows.len()).into_par_iter().map(less).collect()
 }
 
 /// Tail probabilities under a density, estimated from rows drawn from it.
@@ -196,4 +272,23 @@ pub fn bic_price(parameters: f64, weight: f64) -> f64 {
 /// direction and its own.
 pub fn expert_price(expert: &Expert, free: usize, weight: f64) -> f64 {
     bic_price(free.saturating_sub(1) as f64 + expert.free_parameters(), weight)
+}
+
+/// The false discovery rate at which each p-value is significant, by Benjamini and Hochberg: of all
+/// rows whose result is at most q, a share q is expected to be there by chance.
+///
+/// ```
+/// let q = upoe::evaluate::false_discovery(&[0.01, 0.9, 0.02, 0.5]);
+/// assert_eq!(q, [0.04, 0.9, 0.04, 2.0 / 3.0]);
+/// ```
+pub fn false_discovery(p_values: &[f64]) -> Vec<f64> {
+    let n = p_values.len() as f64;
+    let mut order: Vec<usize> = (0..p_values.len()).collect();
+    order.sort_unstable_by(|&a, &b| p_values[a].total_cmp(&p_values[b]).then(a.cmp(&b)));
+    let (mut q, mut least) = (vec![1.0; p_values.len()], 1.0_f64);
+    for (rank, &i) in order.iter().enumerate().rev() {
+        least = least.min(p_values[i] * n / (rank + 1) as f64);
+        q[i] = least;
+    }
+    q
 }

@@ -1,20 +1,29 @@
 //! From rows to a fitted model.
 
+mod best;
+mod incomplete;
+mod signs;
+
+use crate::chosen::{Chosen, equal_to, others};
 use crate::effective::{Effective, Repeats};
-use crate::engine::{Candidate, Engine, Memory};
+use crate::engine::{Engine, Memory};
 use crate::error::{Error, Result, invalid};
-use crate::evaluate::Evaluation;
-use crate::expert::Learnable;
+use crate::evaluate;
+use crate::fitted::Fit;
+use crate::grow::grow;
 use crate::learn::{
-    Event, FEW, Fit, Notice, Observer, OutlierCell, Precision, Session, Settings, State, learn,
-    notices, screening,
+    Event, FEW, Notice, Observer, OutlierCell, Precision, Session, Settings, State, StopReason,
+    learn, notices, screening,
 };
 use crate::linalg::pseudo_inverse;
 use crate::model::Model;
+use crate::moments::Moments;
 use crate::outliers;
+use crate::place::Place;
 use crate::rows::{Rows, view};
 use crate::whitening::Whitening;
-use std::collections::{HashMap, HashSet};
+use incomplete::worth_of_drawn;
+use signs::canonical;
 
 /// A row whose weight is less than this share of the largest does not count, however far away it
 /// is.
@@ -67,14 +76,17 @@ pub fn fit(rows: &Rows, settings: &Settings) -> Result<Fit> {
 /// # Ok::<(), upoe::Error>(())
 /// ```
 pub struct Fitter<'a> {
-    settings: Settings,
-    holdout: Option<Rows<'a>>,
+    pub(crate) settings: Settings,
+    pub(crate) holdout: Option<Rows<'a>>,
     state: State,
     observer: Box<Observer<'a>>,
-    effective: Option<Effective>,
+    pub(crate) effective: Option<Effective>,
     /// Weights with which every distinct row counts once, where that makes a difference.
     once: Option<Vec<f64>>,
-    ties: Vec<usize>,
+    pub(crate) ties: Vec<usize>,
+    place: Option<&'a dyn Place>,
+    /// Which row each row is a draw of, where missing cells were drawn.
+    origins: Option<Vec<usize>>,
 }
 
 impl<'a> Fitter<'a> {
@@ -83,7 +95,14 @@ impl<'a> Fitter<'a> {
         let observer = Box::new(|_: &Event| true);
         let state = State::default();
         let (effective, once, ties) = (None, None, Vec::new());
-        Fitter { settings, holdout: None, state, observer, effective, once, ties }
+        let (holdout, place, origins) = (None, None, None);
+        Fitter { settings, holdout, state, observer, effective, once, ties, place, origins }
+    }
+
+    /// Keeps the rows in a place such as a GPU, and sums over them there. It makes no difference to
+    /// [`Fitter::fit_engine`].
+    pub fn place(self, place: &'a dyn Place) -> Self {
+        Fitter { place: Some(place), ..self }
     }
 
     /// Rows that are not learned from: the path reports their likelihood, and a stop rule can use
@@ -104,11 +123,26 @@ impl<'a> Fitter<'a> {
     }
 
     /// Fits a model to rows in memory.
-    pub fn fit(self, rows: &Rows) -> Result<Fit> {
+    pub fn fit(mut self, rows: &Rows) -> Result<Fit> {
         self.settings.check()?;
         self.settings.check_holdout(self.holdout.is_some())?;
-        in_pool(self.settings.threads, || {
-            let mut fit = self.fit_counted(rows)?;
+        let settings = self.settings.clone();
+        let (held, none) = (self.holdout, Box::new(|_: &Event| true));
+        let mut observer = std::mem::replace(&mut self.observer, none);
+        in_pool(settings.threads, || {
+            let mut fit = self.observe(|event| observer(event)).fit_counted(rows)?;
+            if settings.pool && fit.stop != StopReason::Interrupted {
+                fit.pool = best::pool(rows, &fit.left_out, &settings, &mut observer)?;
+                if fit.pool.is_none() {
+                    fit.stop = StopReason::Interrupted;
+                }
+            }
+            if let (Some(stack), Some(held)) = (&fit.stack, held) {
+                for (record, added) in fit.layers.iter_mut().zip(stack.added(&held)?) {
+                    let mean = evaluate::mean(&added, &held).mean;
+                    record.holdout = mean.is_finite().then_some(mean);
+                }
+            }
             if !fit.left_out.is_empty() {
                 let named = outliers::worst(rows, &fit.left_out, NAMED).into_iter();
                 let named = named.map(|(row, column, value)| OutlierCell { row, column, value });
@@ -132,7 +166,7 @@ impl<'a> Fitter<'a> {
         if self.holdout.is_some() {
             return invalid("holdout", "rows", "give held-out rows as an engine, sphered");
         }
-        in_pool(self.settings.threads, || self.learn(whitening, train, holdout))
+        in_pool(self.settings.threads, || self.learn(whitening, None, train, holdout))
     }
 
     /// Leaves out rows whose weight does not count.
@@ -140,6 +174,10 @@ impl<'a> Fitter<'a> {
         rows.check()?;
         self.ties = ties(rows);
         let weights = rows.weights().unwrap_or_default();
+        if let Some(part) = weights.iter().find(|w| self.settings.counts && w.fract() != 0.0) {
+            let rule = "weights that are counts are whole numbers of rows; weights that say how much a row matters are not counts";
+            return invalid("counts", part, rule);
+        }
         let heaviest = weights.iter().copied().fold(0.0, f64::max);
         let counts = |i: &usize| weights[*i] > LIGHT * heaviest;
         let chosen: Vec<usize> = (0..weights.len()).filter(counts).collect();
@@ -158,9 +196,19 @@ impl<'a> Fitter<'a> {
         if !(0..rows.len()).any(|i| rows.weight(i) > 0.0) {
             return self.fit_sphered(rows, None);
         }
-        let repeats = (!self.settings.counts).then(|| Repeats::of(rows));
-        let effective = Effective::of(rows, repeats.as_ref(), self.settings.ordered)?;
-        self.once = repeats.and_then(|repeats| repeats.once());
+        let effective = match self.origins.take() {
+            Some(origins) => {
+                let (effective, once) = worth_of_drawn(rows, &origins, &self.settings)?;
+                self.once = once;
+                effective
+            }
+            None => {
+                let repeats = (!self.settings.counts).then(|| Repeats::of(rows));
+                let effective = Effective::of(rows, repeats.as_ref(), self.settings.ordered)?;
+                self.once = repeats.and_then(|repeats| repeats.once());
+                effective
+            }
+        };
         if rows.len() <= CANONICAL {
             let (values, weights) = rows.canonical();
             // Where rows are too few, or all equal, errors must count the original rows.
@@ -185,8 +233,10 @@ impl<'a> Fitter<'a> {
     /// Spheres the rows into engines in memory, without those that are too far away.
     fn fit_sphered(mut self, rows: &Rows, effective: Option<Effective>) -> Result<Fit> {
         self.effective = effective;
+        let place = self.place;
+        let moments = |rows: &Rows| place.map_or_else(|| Moments::of(rows), |p| p.moments(rows));
         let outliers::Sphered { whitening, left_out } =
-            outliers::sphering(rows, self.settings.dims)?;
+            outliers::sphering_by(rows, self.settings.dims, &moments)?;
         if left_out.is_empty() {
             return self.fit_whitened(whitening, rows);
         }
@@ -196,39 +246,36 @@ impl<'a> Fitter<'a> {
         Ok(Fit { left_out, ..self.fit_whitened(whitening, &near.view(rows.columns())?)? })
     }
 
-    fn fit_whitened(self, whitening: Whitening, rows: &Rows) -> Result<Fit> {
+    fn fit_whitened(mut self, whitening: Whitening, rows: &Rows) -> Result<Fit> {
         if whitening.columns() > 256 {
             upoe_kernels::release_memory();
         }
-        match self.settings.precision {
-            Precision::F64 => self.fit_stored::<f64>(whitening, rows),
-            Precision::F32 => self.fit_stored::<f32>(whitening, rows),
-        }
-    }
-
-    fn fit_stored<T: upoe_kernels::Real>(
-        mut self,
-        whitening: Whitening,
-        rows: &Rows,
-    ) -> Result<Fit> {
-        let dims = whitening.dims();
-        let weights = |rows: &Rows| rows.weights().map(<[f64]>::to_vec);
-        let train = Memory::<T>::new(whitening.sphere_as(rows), dims, weights(rows))?;
+        let train = self.engine(&whitening, rows, true)?;
         let holdout = match self.holdout.take() {
             Some(held) => {
                 held.check()?;
                 whitening.check_columns(held.columns())?;
-                Some(Memory::<T>::held_out(whitening.sphere_as(&held), dims, weights(&held))?)
+                Some(self.engine(&whitening, &held, false)?)
             }
             None => None,
         };
-        self.learn(whitening, &train, holdout.as_ref().map(|h| h as &dyn Engine))
+        self.learn(whitening, Some(rows), &*train, holdout.as_deref())
+    }
+
+    /// An engine over rows: the training rows, which are white, or others.
+    fn engine(&self, whitening: &Whitening, rows: &Rows, white: bool) -> Result<Box<dyn Engine>> {
+        match (self.place, self.settings.precision) {
+            (Some(place), precision) => place.engine(whitening, rows, precision, white),
+            (None, Precision::F64) => in_memory::<f64>(whitening, rows, white),
+            (None, Precision::F32) => in_memory::<f32>(whitening, rows, white),
+        }
     }
 
     /// Learns experts from the engine's sums and puts the model together.
-    fn learn(
+    pub(crate) fn learn(
         self,
         whitening: Whitening,
+        rows: Option<&Rows>,
         train: &dyn Engine,
         holdout: Option<&dyn Engine>,
     ) -> Result<Fit> {
@@ -240,75 +287,47 @@ impl<'a> Fitter<'a> {
             }
         }
         check_state(&state, whitening.dims())?;
-        let sample = screening(train, settings.seed)?;
+        let lead = match settings.sample {
+            Some(rows) => train.subset(settings.seed, rows)?,
+            None => None,
+        };
+        let lead = lead.as_deref();
+        let sample = screening(lead.unwrap_or(train), settings.seed)?;
         let sample = sample.as_deref();
         let columns = whitening.column_directions();
         let (columns, once, settings) = (&columns[..], once.as_deref(), &settings);
-        let mut session = Session { train, once, sample, columns, holdout, settings, observer };
-        let stop = learn(&mut session, &mut state)?;
+        let mut session =
+            Session { train, once, lead, sample, columns, holdout, settings, observer };
+        let (mut stack, mut layers) = (None, Vec::new());
+        let stop = if settings.depth == Some(1) {
+            learn(&mut session, &mut state)?
+        } else {
+            let grown = grow(&mut session, state, whitening.clone(), rows, settings.depth)?;
+            (state, stack, layers) = (grown.state, Some(grown.stack), grown.records);
+            grown.stop
+        };
         state.reserve.clear();
         canonical(&mut state, &whitening);
         let notices = notices(&whitening, &state, train, settings, effective, ties);
         let (directions, experts) =
             state.candidates().into_iter().map(|c| (c.direction, c.expert)).unzip();
         let model = Model::new(whitening, directions, experts)?;
-        Ok(Fit { model, state, stop, notices, left_out: Vec::new() })
+        let (pool, left_out) = (None, Vec::new());
+        Ok(Fit { model, stack, pool, layers, state, stop, notices, left_out })
     }
 }
 
-impl Fit {
-    /// Scores the rows that the model was learned from and, where there are any, the held-out ones.
-    /// `rows` are those that were given to the fit; outliers that it left out do not count.
-    pub fn evaluate(&self, rows: &Rows, holdout: Option<&Rows>) -> Result<Evaluation> {
-        if self.left_out.is_empty() {
-            return Evaluation::of(&self.model, rows, holdout);
-        }
-        let near = Chosen::of(rows, &others(rows.len(), &self.left_out));
-        Evaluation::of(&self.model, &near.view(rows.columns())?, holdout)
-    }
-}
-
-/// Copies of some rows.
-struct Chosen {
-    values: Vec<f64>,
-    weights: Option<Vec<f64>>,
-    blocks: Option<Vec<usize>>,
-}
-
-impl Chosen {
-    fn of(rows: &Rows, chosen: &[usize]) -> Self {
-        let (values, weights) = rows.pick(chosen);
-        // Numbered anew, because there may be fewer of them.
-        let mut known = HashMap::new();
-        let mut number = |block: usize| {
-            let next = known.len();
-            *known.entry(block).or_insert(next)
-        };
-        let blocks = rows.blocks().map(|all| chosen.iter().map(|&i| number(all[i])).collect());
-        Chosen { values, weights, blocks }
-    }
-
-    fn view(&self, columns: usize) -> Result<Rows<'_>> {
-        let rows = view(&self.values, columns, self.weights.as_deref())?;
-        self.blocks.as_ref().map_or(Ok(rows), |blocks| rows.in_blocks(blocks))
-    }
-}
-
-/// All rows but those left out.
-fn others(rows: usize, left_out: &[usize]) -> Vec<usize> {
-    let left_out: HashSet<usize> = left_out.iter().copied().collect();
-    (0..rows).filter(|i| !left_out.contains(i)).collect()
-}
-
-/// The rows that equal one of some rows of another table.
-fn equal_to(rows: &Rows, chosen: &[usize], of: &Rows) -> Vec<usize> {
-    if chosen.is_empty() {
-        return Vec::new();
-    }
-    let bits = |row: &[f64]| row.iter().map(|x| (x + 0.0).to_bits()).collect::<Vec<u64>>();
-    let known: HashSet<Vec<u64>> = chosen.iter().map(|&i| bits(&of.row(i))).collect();
-    let equal = |i: &usize| rows.weight(*i) > 0.0 && known.contains(&bits(&rows.row(*i)));
-    (0..rows.len()).filter(equal).collect()
+fn in_memory<T: upoe_kernels::Real>(
+    whitening: &Whitening,
+    rows: &Rows,
+    white: bool,
+) -> Result<Box<dyn Engine>> {
+    let (x, dims) = (whitening.sphere_as::<T>(rows), whitening.dims());
+    let weights = rows.weights().map(<[f64]>::to_vec);
+    Ok(Box::new(match white {
+        true => Memory::new(x, dims, weights)?,
+        false => Memory::held_out(x, dims, weights)?,
+    }))
 }
 
 /// The columns that vary but take few values, each of them often.
@@ -330,7 +349,10 @@ fn ties(rows: &Rows) -> Vec<usize> {
 }
 
 /// Runs on a pool of this many threads; `None` is the current pool.
-fn in_pool<T: Send>(threads: Option<usize>, work: impl FnOnce() -> Result<T> + Send) -> Result<T> {
+pub(crate) fn in_pool<T: Send>(
+    threads: Option<usize>,
+    work: impl FnOnce() -> Result<T> + Send,
+) -> Result<T> {
     let Some(threads) = threads else { return work() };
     // More threads than cores only slow each other down.
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
@@ -356,25 +378,4 @@ fn check_state(state: &State, dims: usize) -> Result<()> {
         return Err(Error::Shape { what: "points on the path of a state", expected, got });
     }
     Ok(())
-}
-
-/// Fixes the signs of the filters: the largest entry of each, in units of its column's deviation, is
-/// positive, unless a fixed parameter prevents it.
-fn canonical(state: &mut State, whitening: &Whitening) {
-    for learned in &mut state.experts {
-        let Candidate { direction, expert } = &mut learned.candidate;
-        let filter = |i: usize| -> f64 {
-            direction.iter().enumerate().map(|(k, w)| w * whitening.matrix()[(k, i)]).sum()
-        };
-        // The filter times the deviations: what a typical change of the column does.
-        let largest = (0..whitening.columns())
-            .map(|i| filter(i) * whitening.deviations()[i])
-            .fold(0.0_f64, |a, b| if b.abs() > a.abs() * (1.0 + 1e-9) { b } else { a });
-        if largest < 0.0
-            && let Some(mirrored) = expert.mirrored()
-        {
-            *expert = mirrored;
-            direction.iter_mut().for_each(|w| *w = -*w);
-        }
-    }
 }

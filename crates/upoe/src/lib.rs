@@ -57,33 +57,65 @@
 //! threads, files or machines. The result has the same bits for any number of threads.
 //! `docs/paper-map.md` lists which function implements which equation of the paper.
 
+mod chosen;
+mod cluster;
+pub mod compare;
 mod density;
+mod detector;
 mod effective;
+mod elsewhere;
 pub mod engine;
 mod error;
 pub mod evaluate;
+pub mod expected;
 pub mod expert;
+mod explained;
+mod fitted;
 mod fitter;
+pub mod groups;
+mod grow;
 mod holdout;
+mod importance;
 mod learn;
 mod linalg;
+mod line;
+mod missing;
 mod model;
 mod moments;
 mod outliers;
+mod place;
+mod pool;
 pub mod random;
 mod rows;
+mod stack;
+pub mod t_mixture;
+mod tally;
 mod whitening;
 
+pub use cluster::{look, sphere};
 pub use density::Density;
+pub use detector::{
+    Conditional, Detector, DetectorFit, DetectorParts, DetectorSettings, Oddity, Reason,
+    exceeded_by, surprises,
+};
 pub use effective::Cause;
 pub use error::{Error, Result};
+pub use explained::{Explained, Explainer};
+pub use fitted::{Fit, Fitted};
 pub use fitter::{Fitter, fit};
 pub use holdout::{HOLDOUT_SHARE, held_out};
+pub use importance::Estimate;
 pub use learn::{
-    Choice, Detectable, Event, Families, Fit, Learned, Learner, Notice, Observer, OutlierCell,
-    ParallelStart, PathPoint, Precision, Recipe, Settings, State, Stop, StopReason,
+    Choice, Depth, Detectable, Event, Families, LayerRecord, Learned, Learner, Notice, Observer,
+    OutlierCell, ParallelStart, PathPoint, Precision, Quality, Recipe, Settings, State, Stop,
+    StopReason, sample_rows,
 };
+pub use line::Line;
+pub use missing::{Cell, Condition, Filler, Missing, Range, within};
 pub use model::{Explanation, Model};
 pub use moments::Moments;
-pub use rows::Rows;
+pub use place::Place;
+pub use pool::{Member, Pool};
+pub use rows::{Rows, Values};
+pub use stack::{Directions, Layer, LayerParts, Placed, PlacedParts, Radial, RadialParts, Stack};
 pub use whitening::{Dims, Outside, Rest, Whitening, WhiteningParts};

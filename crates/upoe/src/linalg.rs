@@ -52,6 +52,17 @@ pub(crate) fn orthonormal(directions: &[Vec<f64>]) -> Vec<Vec<f64>> {
     span
 }
 
+/// Whether directions of `dims` entries are orthonormal to 1e-8.
+pub(crate) fn orthonormal_in(directions: &[Vec<f64>], dims: usize) -> bool {
+    let product = |a: usize, b: usize| {
+        (dot(&directions[a], &directions[b]) - f64::from(u8::from(a == b))).abs() < 1e-8
+    };
+    let n = directions.len();
+    n <= dims
+        && directions.iter().all(|w| w.len() == dims)
+        && (0..n).all(|a| (0..=a).all(|b| product(a, b)))
+}
+
 /// Eigenvalues, in falling order, and eigenvectors as columns.
 pub(crate) type Spectrum = (Vec<f64>, Mat<f64>);
 

@@ -58,6 +58,9 @@ impl TryFrom<Stored> for Moments {
     }
 }
 
+/// How moments are computed.
+pub(crate) type MomentsOf<'a> = dyn Fn(&Rows) -> Result<Moments> + Sync + 'a;
+
 /// Deviations below this cannot be squared without losing digits.
 pub(crate) const SMALLEST: f64 = 1e-150;
 
@@ -101,9 +104,15 @@ impl Moments {
             Values::Double(x) => Self::near(x, weights, count, near),
             Values::Single(x) => Self::near(x, weights, count, near),
         };
-        let variances: Vec<f64> = (0..columns).map(|i| out.scatter[(i, i)] / out.weight).collect();
-        check_spread(&variances, &out.mean, rows)?;
+        out.check(rows)?;
         Ok(out)
+    }
+
+    /// Refuses moments of rows of which a column spreads too far, or too little, to be squared.
+    pub fn check(&self, rows: &Rows) -> Result<()> {
+        let variance = |i: usize| self.scatter[(i, i)] / self.weight;
+        let variances: Vec<f64> = (0..self.mean.len()).map(variance).collect();
+        check_spread(&variances, &self.mean, rows)
     }
 
     /// The moments of rows of any precision with `count` positive weights, whose mean is near `near`.
@@ -113,8 +122,18 @@ impl Moments {
         count: usize,
         near: Vec<f64>,
     ) -> Self {
+        let sums = upoe_kernels::scatter(values, near.len(), weights, &near);
+        Self::from_sums(count, near, sums)
+    }
+
+    /// The moments of `count` rows of positive weight, from Σ w, Σ w y and Σ w yyᵀ (row after row),
+    /// where y is a row less `near`, which is near the mean.
+    ///
+    /// # Panics
+    /// If the sums are not of as many columns as `near`.
+    pub fn from_sums(count: usize, near: Vec<f64>, sums: (f64, Vec<f64>, Vec<f64>)) -> Self {
+        let (weight, first, second) = sums;
         let columns = near.len();
-        let (weight, first, second) = upoe_kernels::scatter(values, columns, weights, &near);
         let second = MatRef::from_row_major_slice(&second, columns, columns).to_owned();
         let mut out = Moments { rows: count, weight, mean: near, scatter: second };
         // What rounding left of the mean.

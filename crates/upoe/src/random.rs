@@ -20,6 +20,10 @@ pub enum Use {
     Rows = 4,
     /// Simulated data.
     Data = 5,
+    /// Which rows two tables exchange.
+    Exchange = 6,
+    /// Missing cells; one stream per row.
+    Missing = 7,
 }
 
 /// The stream of a seed for a use and an index within it.

@@ -16,8 +16,10 @@ pub struct Rows<'a> {
 /// Numbers in double or single precision. Single ones are widened where they are used, so
 /// that both give the same bits and neither is copied.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Values<'a> {
+pub enum Values<'a> {
+    /// Double precision.
     Double(&'a [f64]),
+    /// Single precision.
     Single(&'a [f32]),
 }
 
@@ -103,7 +105,7 @@ impl<'a> Rows<'a> {
     }
 
     /// All values, row after row.
-    pub(crate) fn values(&self) -> Values<'a> {
+    pub fn values(&self) -> Values<'a> {
         self.values
     }
 
@@ -140,10 +142,35 @@ impl<'a> Rows<'a> {
 
     /// Refuses NaN, infinities and bad weights.
     pub fn check(&self) -> Result<()> {
-        let bad = match self.values {
+        self.check_cells(match self.values {
             Values::Double(values) => values.iter().position(|x| !x.is_finite()),
             Values::Single(values) => values.iter().position(|x| !x.is_finite()),
-        };
+        })
+    }
+
+    /// Refuses infinities and bad weights; NaN is a missing cell.
+    pub fn check_present(&self) -> Result<()> {
+        self.check_cells(match self.values {
+            Values::Double(values) => values.iter().position(|x| x.is_infinite()),
+            Values::Single(values) => values.iter().position(|x| x.is_infinite()),
+        })
+    }
+
+    /// Whether a cell of row `i` is missing.
+    pub fn has_holes(&self, i: usize) -> bool {
+        self.row(i).iter().any(|x| x.is_nan())
+    }
+
+    /// Whether no cell is missing.
+    pub fn is_complete(&self) -> bool {
+        match self.values {
+            Values::Double(values) => !values.iter().any(|x| x.is_nan()),
+            Values::Single(values) => !values.iter().any(|x| x.is_nan()),
+        }
+    }
+
+    /// Refuses bad weights, and a cell where one is bad.
+    fn check_cells(&self, bad: Option<usize>) -> Result<()> {
         if let Some(i) = bad {
             let (row, column) = (i / self.columns, i % self.columns);
             return Err(Error::NonFinite { row, column, value: self.row(row)[column] });

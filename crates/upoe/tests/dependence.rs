@@ -29,6 +29,17 @@ fn weights_do_not_make_evidence() {
 }
 
 #[test]
+fn counts_are_whole_numbers() {
+    let (values, mut weights) = (normals(300, 1), vec![2.0; 100]);
+    let counts = Settings::default().with(|s| s.counts = true);
+    assert!(fit(&Rows::new(&values, 3).unwrap().weighted(&weights).unwrap(), &counts).is_ok());
+    weights[7] = 2.5;
+    let rows = Rows::new(&values, 3).unwrap().weighted(&weights).unwrap();
+    assert!(fit(&rows, &counts).unwrap_err().to_string().starts_with("counts = 2.5"));
+    assert!(fit(&rows, &Settings::default()).is_ok());
+}
+
+#[test]
 fn repeated_rows_count_once_unless_they_are_counts() {
     let repeated = |draw: u64| {
         let values = normals(1000, 2000 + draw);

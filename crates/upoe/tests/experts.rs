@@ -2,7 +2,7 @@
 
 use crate::common::{kolmogorov, normals, plain, rng};
 use upoe::Model;
-use upoe::engine::{Candidate, Engine, Memory};
+use upoe::engine::Candidate;
 use upoe::expert::{Expert, Family, Learnable, Marginal, Mixture, StudentT, Tilt};
 
 /// Experts from all over each family's range.
@@ -149,7 +149,7 @@ fn the_energy_slope_is_the_derivative_of_the_energy() {
 
 /// Statistics of the projections z under an expert.
 fn statistics(z: &[f64], weights: Option<Vec<f64>>, expert: &Expert) -> (Vec<f64>, f64) {
-    let engine = Memory::<f64>::new(z.to_vec(), 1, weights).unwrap();
+    let engine = crate::engine_of(z.to_vec(), weights);
     let sums = engine.sums(&[Candidate::new(vec![1.0], expert.clone())]).unwrap();
     (sums.into_iter().next().unwrap().statistics, engine.weight())
 }

@@ -122,6 +122,17 @@ pub fn four() -> Table {
     mixed("Four directions", 600, 8, &[groups, skewed, flat, tails], 6)
 }
 
+/// Rows of one scale each, in two groups: a radial expert, then directions.
+pub fn layers() -> Table {
+    let mut table = mixed("Layers", 500, 5, &[groups], 11);
+    // Scales from 1/8 to 8, in no order.
+    for (row, cells) in table.values.chunks_exact_mut(5).enumerate() {
+        let scale = (6.0 * (0.618_034 * row as f64).fract() - 3.0).exp2();
+        cells.iter_mut().for_each(|cell| *cell *= scale);
+    }
+    Table { train: 400, holdout: 100, ..table }
+}
+
 /// More directions than the page draws at once.
 pub fn many() -> Table {
     mixed("Many directions", 300, 18, &[tails as Source; 18], 10)

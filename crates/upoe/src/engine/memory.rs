@@ -60,7 +60,17 @@ impl<T: Real> Memory<T> {
         (rows.iter().flat_map(|&i| self.rows.row(i)).collect(), weights)
     }
 
-    fn from_parts(rows: Packed<T>, weights: Option<Vec<f64>>, white: bool) -> Self {
+    /// Their weights, where they have any.
+    pub(super) fn weights(&self) -> Option<&[f64]> {
+        self.weights.as_deref()
+    }
+
+    /// The rows as they are packed.
+    pub(super) fn packed(&self) -> &Packed<T> {
+        &self.rows
+    }
+
+    pub(super) fn from_parts(rows: Packed<T>, weights: Option<Vec<f64>>, white: bool) -> Self {
         let weight = weights.as_ref().map_or(rows.rows() as f64, |w| w.iter().sum());
         Memory { rows, weights, weight, white }
     }
@@ -84,8 +94,7 @@ impl<T: Real> Engine for Memory<T> {
     }
 
     fn rounding(&self) -> f64 {
-        // A direction is rounded like the rows, and with it the scale of all its projections.
-        if size_of::<T>() == 4 { 1e-8 } else { 1e-15 }
+        rounding::<T>()
     }
 
     fn mean_square(&self) -> Result<f64> {
@@ -131,4 +140,9 @@ impl<T: Real> Engine for Memory<T> {
         let engine = Self::from_parts(Packed::new(rows, self.dims()), weights, false);
         Ok((engine.weight() > 0.0).then(|| Box::new(engine) as Box<dyn Engine>))
     }
+}
+
+/// A direction is rounded like the rows, and with it the scale of all its projections.
+pub(crate) fn rounding<T>() -> f64 {
+    if size_of::<T>() == 4 { 1e-8 } else { 1e-15 }
 }

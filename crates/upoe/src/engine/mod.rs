@@ -6,12 +6,22 @@
 //! (`examples/own_engine.rs`).
 
 mod memory;
+mod partition;
+mod remote;
 
 pub use memory::Memory;
+pub use partition::Partition;
+pub use remote::{Cluster, Remote};
+
+pub(crate) use memory::rounding;
+pub(crate) use partition::{Stored, VERSION, at};
+pub(crate) use remote::Shape;
 
 use crate::error::{Error, Result};
 use crate::expert::Expert;
+use crate::linalg::{dot, remove};
 use crate::random::{self, Use};
+use faer::Mat;
 use rand::RngExt;
 use serde::{Deserialize, Serialize};
 use upoe_kernels::Term as _;
@@ -128,17 +138,46 @@ pub trait Engine: Send + Sync {
     /// weight. Which rows are drawn depends on the seed, `n` and the number of rows alone.
     fn subset(&self, seed: u64, n: usize) -> Result<Option<Box<dyn Engine>>> {
         let Some(chosen) = draw(self.rows(), seed, n) else { return Ok(None) };
-        let Picked { rows, weights } = self.pick(&chosen)?;
-        if weights.as_ref().is_some_and(|w| !(w.iter().sum::<f64>() > 0.0)) {
+        let picked = self.pick(&chosen)?;
+        if picked.weights.as_ref().is_some_and(|w| !(w.iter().sum::<f64>() > 0.0)) {
             return Ok(None);
         }
-        Ok(Some(Box::new(Memory::<f64>::held_out(rows, self.dims(), weights)?)))
+        Ok(Some(self.over(picked)?))
+    }
+
+    /// An engine of the same kind over other rows, such as a sample of these. Their ⟨xxᵀ⟩ need not
+    /// be I. Unless an engine has a better way, they are in memory.
+    fn over(&self, rows: Picked) -> Result<Box<dyn Engine>> {
+        let Picked { rows, weights } = rows;
+        Ok(Box::new(Memory::<f64>::held_out(rows, self.dims(), weights)?))
+    }
+
+    /// ⟨(‖y‖² − f) yyᵀ⟩ (D × D), where y is the part of a row outside `span`, some orthonormal
+    /// directions, and f the number of dimensions outside it: 2 for Gaussian rows, times the
+    /// projection onto these dimensions. All rows count alike.
+    fn fourth_moments(&self, span: &[Vec<f64>]) -> Result<Vec<f64>> {
+        let (rows, d) = (self.rows(), self.dims());
+        let free = (d - span.len()) as f64;
+        let mut sum = Mat::<f64>::zeros(d, d);
+        for start in (0..rows).step_by(BLOCK) {
+            let chosen: Vec<usize> = (start..rows.min(start + BLOCK)).collect();
+            let mut x = self.pick(&chosen)?.rows;
+            x.chunks_exact_mut(d).for_each(|row| remove(span, row));
+            let share = |row: &[f64]| (dot(row, row) - free) / rows as f64;
+            let shares: Vec<f64> = x.chunks_exact(d).map(share).collect();
+            let x = Mat::from_fn(chosen.len(), d, |i, k| x[i * d + k]);
+            sum += x.transpose() * Mat::from_fn(chosen.len(), d, |i, k| shares[i] * x[(i, k)]);
+        }
+        Ok((0..d * d).map(|i| sum[(i / d, i % d)]).collect())
     }
 }
 
+/// Rows at a time for fourth moments.
+const BLOCK: usize = 4096;
+
 /// The numbers of `n` rows drawn without replacement, in rising order; `None` if there are no more
 /// than `n` rows.
-pub(crate) fn draw(rows: usize, seed: u64, n: usize) -> Option<Vec<usize>> {
+pub fn draw(rows: usize, seed: u64, n: usize) -> Option<Vec<usize>> {
     if n >= rows {
         return None;
     }

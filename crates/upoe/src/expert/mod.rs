@@ -5,15 +5,19 @@
 
 mod bounds;
 mod curvature;
+mod curve;
+pub mod device;
 mod family;
 mod lanes;
 mod marginal;
-mod normal;
+pub(crate) mod normal;
 mod quadrature;
 
 pub use curvature::Curvature;
 pub use family::{Mixture, PaperGradient, StudentT, Tilt};
 pub use marginal::{Learnable, Marginal, Parameter, Shape};
+
+pub(crate) use curve::Curve;
 
 use family::TiltSampler;
 use marginal::sealed::Sealed;

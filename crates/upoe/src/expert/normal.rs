@@ -55,3 +55,29 @@ pub fn invert(p: f64, mass: impl Fn(f64, bool) -> f64, density: impl Fn(f64) -> 
     }
     t.sinh()
 }
+
+/// The z with P(Z ≤ z) = p, for p up to one half and down to 1e-300.
+pub fn quantile(p: f64) -> f64 {
+    if !(p > 0.0) {
+        return f64::NEG_INFINITY;
+    }
+    // Start at a tail's leading terms or at a straight line, then Newton steps on ln P.
+    let mut z = if p < 0.02 {
+        let u = (-2.0 * p.ln()).sqrt();
+        -(u - (u.ln() + 0.919) / u)
+    } else {
+        (p - 0.5) * TAU.sqrt()
+    };
+    for _ in 0..50 {
+        let mass = upper(-z);
+        // Of ln P, with its curvature: Halley's method.
+        let (off, rate) = ((mass / p).ln(), density(z) / mass);
+        let newton = off / rate;
+        let step = newton / (1.0 + 0.5 * newton * (z + rate)).max(0.5);
+        z -= step;
+        if step.abs() <= 1e-15 * z.abs().max(1e-3) {
+            break;
+        }
+    }
+    z
+}

@@ -1,5 +1,6 @@
 //! The choices a fit can be given, each under one name that all interfaces use.
 
+use crate::engine::rounding;
 use crate::error::{Result, invalid};
 use crate::expert::Family;
 use serde::{Deserialize, Serialize};
@@ -92,6 +93,49 @@ choices! {
         F64 = "f64",
         /// In single precision: half the memory. Sums stay in double precision.
         F32 = "f32",
+    }
+}
+
+choices! {
+    /// How much a fit takes on.
+    Quality {
+        /// One layer: the model of the paper.
+        Fast = "fast",
+        /// A stack of layers, until what is left is Gaussian noise.
+        Good = "good",
+        /// A pool of stacks and mixtures.
+        Best = "best",
+    }
+}
+
+/// How many layers are asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Depth {
+    /// Until what is left is Gaussian noise.
+    Auto,
+    /// At most so many; 1 is the model of the paper.
+    Layers(usize),
+}
+
+impl std::str::FromStr for Depth {
+    type Err = String;
+
+    fn from_str(text: &str) -> std::result::Result<Self, String> {
+        match (text, text.parse()) {
+            ("auto", _) => Ok(Depth::Auto),
+            (_, Ok(layers)) if layers > 0 => Ok(Depth::Layers(layers)),
+            _ => Err("give a number of layers from 1, or auto".into()),
+        }
+    }
+}
+
+impl Precision {
+    /// The error that rounding leaves in a mean loss.
+    pub(crate) fn rounding(self) -> f64 {
+        match self {
+            Precision::F64 => rounding::<f64>(),
+            Precision::F32 => rounding::<f32>(),
+        }
     }
 }
 

@@ -2,7 +2,8 @@
 
 use super::Step;
 use super::descent::Descent;
-use super::objective::Objective;
+use super::objective::{Geometry, Objective};
+use super::outcome::Learned;
 use super::session::Halt;
 use crate::engine::Candidate;
 use crate::expert::{Expert, Learnable};
@@ -121,4 +122,31 @@ impl Objective<'_> {
             }
         }
     }
+}
+
+/// What a start of one free expert ended at.
+pub fn found(objective: &Objective, start: &Start) -> Learned {
+    let mut candidate = objective.answer(start).swap_remove(0);
+    if objective.geometry() == Geometry::Orthonormal {
+        // Remove the part along the frozen directions that rounding let in (19).
+        candidate.direction =
+            objective.outside(candidate.direction.clone()).unwrap_or(candidate.direction);
+    }
+    let gain = -(start.value() - candidate.expert.penalty());
+    learned(candidate, gain, start)
+}
+
+/// The same after few steps on all rows, which end where they would otherwise only begin to converge.
+pub fn decided(objective: &Objective, start: &Start) -> Learned {
+    Learned { converged: true, ..found(objective, start) }
+}
+
+/// The current point of a start that came second. The penalty is subtracted from its gain.
+pub fn spare(objective: &Objective, start: &Start) -> Learned {
+    learned(objective.answer(start).swap_remove(0), -start.value(), start)
+}
+
+fn learned(candidate: Candidate, gain: f64, start: &Start) -> Learned {
+    let (iterations, converged) = (start.iterations(), start.converged());
+    Learned { candidate, gain, p_value: None, iterations, converged }
 }

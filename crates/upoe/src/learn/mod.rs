@@ -4,6 +4,7 @@ mod choices;
 mod columns;
 mod descent;
 mod joint_curvature;
+mod light;
 mod lockstep;
 mod notice;
 mod null;
@@ -24,14 +25,18 @@ mod starts;
 mod stop;
 mod templates;
 
-pub use choices::{Choice, Families, Learner, ParallelStart, Precision, Recipe, Stop};
+pub use choices::{
+    Choice, Depth, Families, Learner, ParallelStart, Precision, Quality, Recipe, Stop,
+};
 pub use notice::{Notice, OutlierCell};
-pub use outcome::{Fit, Learned, PathPoint, State, StopReason};
+pub use outcome::{LayerRecord, Learned, PathPoint, State, StopReason};
 pub use power::Detectable;
 pub use session::{Event, Observer};
-pub use settings::Settings;
+pub use settings::{Settings, sample_rows};
 
 pub(crate) use notice::{FEW, notices};
+pub(crate) use null::{column_p_value, radial_p_value};
+pub(crate) use path::path;
 pub(crate) use sample::screening;
 pub(crate) use session::Session;
 

@@ -8,8 +8,10 @@ use super::settings::Settings;
 use crate::effective::{Cause, Effective};
 use crate::engine::Engine;
 use crate::expert::Learnable;
+use crate::missing::Missing;
 use crate::whitening::{Rest, Whitening};
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
+use std::collections::BTreeMap;
 use std::fmt;
 
 /// Something a user should know about a fit.
@@ -26,17 +28,19 @@ pub enum Notice {
         /// Columns that do not vary at all.
         constant: Vec<usize>,
     },
-    /// An expert ended at a bound that keeps the likelihood finite.
+    /// Experts ended at a bound that keeps the likelihood finite.
     Bound {
-        /// Which expert, from 0.
-        expert: usize,
+        /// Which experts, from 0.
+        #[serde(alias = "expert", deserialize_with = "one_or_several")]
+        experts: Vec<usize>,
         /// Which bound.
         bound: String,
     },
-    /// An expert's descent ran out of iterations.
+    /// The descents of some experts ran out of iterations.
     Iterations {
-        /// Which expert, from 0.
-        expert: usize,
+        /// Which experts, from 0.
+        #[serde(alias = "expert", deserialize_with = "one_or_several")]
+        experts: Vec<usize>,
     },
     /// P-values count fewer rows than there are.
     Effective {
@@ -77,6 +81,15 @@ pub enum Notice {
         /// Free dimensions.
         dimensions: usize,
     },
+    /// Cells were missing, and were drawn while learning.
+    Missing {
+        /// What was missing.
+        missing: Missing,
+        /// How often each missing cell was drawn.
+        draws: usize,
+        /// Rounds of drawing and learning.
+        rounds: usize,
+    },
     /// Rows too far away from all others, which were not learned from.
     Outliers {
         /// How many.
@@ -112,17 +125,20 @@ impl fmt::Display for Notice {
                     ": the density is over that subspace, and rows outside it get ln p = −inf"
                 )
             }
-            Notice::Bound { expert, bound } => write!(
+            Notice::Bound { experts, bound } => write!(
                 f,
-                "expert {} ended at the {bound} allowed: many equal values, a few rows in a line, or outliers so far away that they set the scale of their column; look at these rows before trusting its gain",
-                expert.saturating_add(1)
+                "{} ended at the {bound} allowed: many equal values, a few rows in a line, or outliers so far away that they set the scale of their column; look at these rows before trusting {}",
+                listed(experts),
+                if experts.len() == 1 { "its gain" } else { "their gains" }
             ),
-            Notice::Iterations { expert } => {
-                write!(
-                    f,
-                    "expert {} ran out of iterations before it converged: raise the limit",
-                    expert.saturating_add(1)
-                )
+            Notice::Iterations { experts } => write!(
+                f,
+                "{} ran out of iterations before {} converged: raise the limit",
+                listed(experts),
+                if experts.len() == 1 { "it" } else { "they" }
+            ),
+            Notice::Missing { missing, draws, rounds } => {
+                f.write_str(&missed(&missing.message(|c| (c + 1).to_string()), *draws, *rounds))
             }
             Notice::Effective { rows, effective, cause } => {
                 let why = match cause {
@@ -183,10 +199,48 @@ impl Notice {
         let done = match self {
             Notice::Outliers { rows, of, named } => outliers(&mut said, *rows, *of, named, name),
             Notice::Ties { columns } => ties(&mut said, columns, name),
+            Notice::Missing { missing, draws, rounds } => {
+                said = missed(&missing.message(name), *draws, *rounds);
+                Ok(())
+            }
             _ => Err(fmt::Error),
         };
         if done.is_ok() { said } else { self.to_string() }
     }
+}
+
+/// Some experts in words, numbered from 1; of many the first.
+fn listed(experts: &[usize]) -> String {
+    let numbers: Vec<String> =
+        experts.iter().take(6).map(|e| e.saturating_add(1).to_string()).collect();
+    let more = if experts.len() > numbers.len() {
+        format!(", … ({} of them)", experts.len())
+    } else {
+        String::new()
+    };
+    let what = if experts.len() == 1 { "expert" } else { "experts" };
+    format!("{what} {}{more}", numbers.join(", "))
+}
+
+/// Numbers of experts. Version 0.1 wrote one number per notice.
+fn one_or_several<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<usize>, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum Numbers {
+        One(usize),
+        Several(Vec<usize>),
+    }
+    Ok(match Numbers::deserialize(from)? {
+        Numbers::One(expert) => vec![expert],
+        Numbers::Several(experts) => experts,
+    })
+}
+
+/// What is said about missing cells.
+fn missed(what: &str, draws: usize, rounds: usize) -> String {
+    format!(
+        "{what}; {draws} draws of each were learned from, in {rounds} round(s). This is right where cells are missing at random: whether one is missing may depend on the values that its row has, but not on the missing value"
+    )
 }
 
 /// What is said about columns of few values.
@@ -258,13 +312,18 @@ pub(crate) fn notices(
         let (rank, columns) = (whitening.rank(), whitening.columns());
         notices.push(Notice::Degenerate { rank, columns, constant });
     }
+    let mut bounds: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
     for (expert, learned) in state.experts.iter().enumerate() {
         if let Some(bound) = learned.expert().at_bound() {
-            notices.push(Notice::Bound { expert, bound: bound.to_string() });
+            bounds.entry(bound).or_default().push(expert);
         }
-        if !learned.converged {
-            notices.push(Notice::Iterations { expert });
-        }
+    }
+    let at = |(bound, experts): (&str, Vec<usize>)| Notice::Bound { experts, bound: bound.into() };
+    notices.extend(bounds.into_iter().map(at));
+    let experts: Vec<usize> =
+        (0..state.experts.len()).filter(|&j| !state.experts[j].converged).collect();
+    if !experts.is_empty() {
+        notices.push(Notice::Iterations { experts });
     }
     // The first test faces the most dimensions; the one that ended the fit counts too.
     if settings.stop_rule() == Stop::Null {
@@ -288,4 +347,21 @@ pub(crate) fn notices(
         }
     }
     notices
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A file of version 0.1 has one notice per expert, with one number.
+    #[test]
+    fn notices_of_one_expert_are_read() {
+        let read = |text: &str| serde_json::from_str::<Notice>(text).expect("a notice");
+        let old = read(r#"{"notice":"bound","expert":1,"bound":"smallest scale"}"#);
+        let new = Notice::Bound { experts: vec![1], bound: "smallest scale".into() };
+        assert_eq!(old, new);
+        assert_eq!(read(&serde_json::to_string(&new).expect("text")), new);
+        let many = Notice::Iterations { experts: (0..8).collect() };
+        assert!(many.to_string().starts_with("experts 1, 2, 3, 4, 5, 6, … (8 of them) ran out"));
+    }
 }

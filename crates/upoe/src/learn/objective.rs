@@ -239,9 +239,9 @@ impl<'a> Objective<'a> {
         (norm > 1e-6 * before && norm.is_finite()).then(|| w.iter().map(|x| x / norm).collect())
     }
 
-    /// Removes the part of a row along the frozen directions.
-    pub fn remove_frozen(&self, row: &mut [f64]) {
-        remove(&self.span, row);
+    /// An orthonormal basis of the frozen directions.
+    pub fn span(&self) -> &[Vec<f64>] {
+        &self.span
     }
 
     /// The engine whose rows are summed over.

@@ -1,28 +1,32 @@
 //! The outcome of a fit: experts, path, why it stopped.
 
-use super::notice::Notice;
 use super::stop;
 use crate::engine::Candidate;
 use crate::error::{Error, Result, invalid};
 use crate::expert::Expert;
-use crate::model::Model;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// A fitted model and how it was found.
-#[derive(Clone, Debug)]
+/// What a layer adds.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
-pub struct Fit {
-    /// The model.
-    pub model: Model,
-    /// Experts and path, in the order they were learned.
-    pub state: State,
-    /// Why no further expert was added.
-    pub stop: StopReason,
-    /// What a user should know.
-    pub notices: Vec<Notice>,
-    /// Outliers among the training rows that were not learned from, from 0, in rising order.
-    pub left_out: Vec<usize>,
+pub struct LayerRecord {
+    /// To the mean ln p of the training rows, in nats per row: of each expert.
+    pub gains: Vec<f64>,
+    /// The chance of such a gain on Gaussian rows, of each expert, where it was computed.
+    pub p_values: Vec<Option<f64>>,
+    /// How many parameters the experts took.
+    pub parameters: f64,
+    /// What the layer adds to the mean ln p of the held-out rows, where there are any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub holdout: Option<f64>,
+}
+
+impl LayerRecord {
+    /// What the layer adds to the mean ln p of the training rows.
+    pub fn gain(&self) -> f64 {
+        self.gains.iter().sum()
+    }
 }
 
 /// A direction and expert that learning found, and how.

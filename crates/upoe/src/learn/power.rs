@@ -22,6 +22,11 @@ pub struct Detectable {
 /// The deviations that a normal variable stays above in 80 % of samples.
 const EIGHTY_PERCENT: f64 = 0.8416;
 
+/// By how much, in nats over all rows, the gain of a tilt on a sample stays below that of the true density. Of 200
+/// tables of 100 × 2 with two groups 64 % were found at the distance that takes no account of it, and 79 %
+/// at 1.05 times this distance.
+const SMOOTHED: f64 = 2.0;
+
 /// How many times the noise of fourth moments a kurtosis must be for 80 % of searches to follow it.
 const STANDS_OUT: f64 = 1.08;
 
@@ -40,7 +45,11 @@ impl Detectable {
         let noise = null::gain(&expert, weight, dims, level)?;
         // The gain of a sample varies by √(2 gain / N).
         let root = EIGHTY_PERCENT * (0.5 / weight).sqrt();
-        let gain = (root + (root * root + noise).sqrt()).powi(2);
+        let sample = (root + (root * root + noise).sqrt()).powi(2);
+        // A search turns its direction to what these rows show, which adds (D − 1)/2N to the gain of a
+        // sample; a smooth expert of few rows loses about 2/N.
+        let turned = (0.5 * (dims as f64 - 1.0) - SMOOTHED) / weight;
+        let gain = (sample - turned).max(0.5 * sample);
         let groups = bisect(gain, 0.5, 40.0, |distance| {
             let t = |mu: f64| StudentT::with_scale(mu, 1.0, 1e4);
             let pair = vec![t(-0.5 * distance).ok()?, t(0.5 * distance).ok()?];

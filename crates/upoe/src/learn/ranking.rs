@@ -68,3 +68,28 @@ pub fn net(found: &Learned, weight: f64) -> f64 {
     let last = if found.expert().at_bound().is_some() { f64::MAX } else { 0.0 };
     found.gain - PRICE * found.expert().free_parameters() / weight - last
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::Candidate;
+    use crate::expert::{Expert, Mixture, StudentT};
+
+    #[test]
+    fn an_expert_at_its_bound_comes_last() {
+        let student = |scale: f64| StudentT::with_scale(0.0, scale, 4.0).expect("a Student-t");
+        let shrunk = Mixture::new(vec![1.0, 1.0], vec![student(0.7), student(0.02)]);
+        let shrunk: Expert = shrunk.expect("a mixture").into();
+        assert!(shrunk.at_bound().is_some());
+        let found = |expert: Expert, gain: f64| {
+            vec![Learned::new(Candidate::new(vec![1.0, 0.0], expert), gain)]
+        };
+        // It gains most, and is chosen only where nothing else was found.
+        let plain: Expert = student(0.7).into();
+        let both = vec![found(shrunk.clone(), 2.0), found(plain.clone(), 0.1)];
+        let chosen = choose(both, 500.0).expect("a choice");
+        assert_eq!(chosen.iter().map(|l| l.expert() == &plain).collect::<Vec<_>>(), [true, false]);
+        let alone = choose(vec![found(shrunk.clone(), 2.0)], 500.0).expect("a choice");
+        assert_eq!(alone[0].expert(), &shrunk);
+    }
+}

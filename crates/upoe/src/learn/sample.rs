@@ -1,6 +1,6 @@
 //! Samples of many rows: for screening starts and for striking directions, not for finishing.
 
-use crate::engine::{Engine, Memory, Picked, draw};
+use crate::engine::{Engine, Picked, draw};
 use crate::error::Result;
 use crate::linalg::dot;
 
@@ -42,5 +42,5 @@ fn pulled_in(engine: &dyn Engine, chosen: &[usize]) -> Result<Option<Box<dyn Eng
             row.iter_mut().for_each(|x| *x *= (farthest / square).sqrt());
         }
     }
-    Ok(Some(Box::new(Memory::<f64>::held_out(rows, d, weights)?)))
+    Ok(Some(engine.over(Picked { rows, weights })?))
 }

@@ -1,6 +1,6 @@
 //! The search for the best new direction: many starts share each pass, and the worst are dropped.
 
-use super::lockstep::Start;
+use super::lockstep::{Start, decided, found, spare};
 use super::objective::{Geometry, Objective};
 use super::outcome::{Learned, State};
 use super::profile::{Profile, refitted};
@@ -33,6 +33,10 @@ const ROWS_FOR_MIXTURES: f64 = 30.0;
 const NEARLY: f64 = 0.7;
 /// The share of what noise gains by turning a direction that is not worth a step.
 const UNSURE: f64 = 0.05;
+/// Steps on all rows from what was found on a sample of them.
+const DECIDING: usize = 5;
+/// Families that differ by no more than this, in nats per row less their prices, are close.
+const CLOSE: f64 = 1e-3;
 /// A direction on which the tilt gains this much less than on the best one is not walked further.
 const HOPELESS: f64 = 0.02;
 
@@ -48,7 +52,8 @@ pub fn search(
     frozen: &[Vec<f64>],
     reserve: &mut Vec<Learned>,
 ) -> Step<Vec<Vec<Learned>>> {
-    let (train, sample) = (session.train, session.sample);
+    let (all, lead, sample) = (session.train, session.lead, session.sample);
+    let train = lead.unwrap_or(all);
     let (settings, columns) = (session.settings, session.columns);
     let mut watch = |value: f64| session.pass(state, frozen.len(), value);
     let free = (train.dims() - frozen.len()) as f64;
@@ -65,11 +70,16 @@ pub fn search(
         frozen: frozen.len(),
         watch: &mut watch,
     };
-    match search.families.contains(&Family::Tilt) {
+    let found = match search.families.contains(&Family::Tilt) {
         true if search.sampled => search.led_by_sample(reserve),
         true => search.led(reserve),
         false => search.alone(reserve),
+    }?;
+    if lead.is_none() {
+        return Ok(found);
     }
+    search.full = Objective::new(all, frozen, Geometry::Orthonormal);
+    search.decided(found)
 }
 
 /// What a search works with.
@@ -98,8 +108,7 @@ impl Search<'_> {
             let mut kept = self.outside(reserve.extract_if(.., |s| s.expert().family() == family));
             let mut field: Vec<Candidate> = Vec::new();
             if kept.len() < FINALISTS {
-                // Later directions of few rows are searched from other starts each.
-                if pool.is_empty() && (self.sampled || self.frozen == 0) {
+                if self.frozen == 0 && pool.is_empty() {
                     pool = self.pool()?;
                 }
                 let n = starts::number(&self.full, self.settings);
@@ -116,6 +125,8 @@ impl Search<'_> {
             spares.extend(kept);
             families.push(best);
         }
+        // Later directions of few rows are searched from other starts each.
+        spares.extend(pool.into_iter().filter(|_| self.sampled));
         *reserve = spares;
         Ok(families)
     }
@@ -140,7 +151,7 @@ impl Search<'_> {
         for (family, suited) in self.suited(&shown)? {
             let mut own =
                 if family == Family::StudentT { std::mem::take(&mut students) } else { vec![] };
-            own.extend(suited.into_iter().take(FINALISTS / 2).map(|s| s.candidate));
+            own.extend(suited.into_iter().take(FINALISTS).map(|s| s.candidate));
             families.push(self.finish(own)?.0);
         }
         let winners: Vec<Vec<f64>> = families.iter().filter_map(|f| f.first().map(at)).collect();
@@ -190,6 +201,18 @@ impl Search<'_> {
         Ok(families)
     }
 
+    /// What was found on a sample, learned to the end on all rows: the best of each family, in few passes
+    /// that they share.
+    fn decided(&mut self, found: Vec<Vec<Learned>>) -> Step<Vec<Vec<Learned>>> {
+        let (full, settings) = (&self.full, self.settings);
+        let best = found.into_iter().filter_map(|family| family.into_iter().next());
+        let mut starts: Vec<Start> = best
+            .map(|best| full.start_content(best.candidate, settings.tol, self.worthless()))
+            .collect();
+        full.walk(&mut starts, DECIDING.min(settings.max_iter), self.watch)?;
+        Ok(starts.iter().map(|start| vec![decided(full, start)]).collect())
+    }
+
     /// The profiles of the most promising starts, and the finalists of Student-t's own race, where it is
     /// tried.
     fn promising(&mut self, known: &[Learned]) -> Step<(Vec<Profile>, Vec<Candidate>)> {
@@ -199,7 +222,9 @@ impl Search<'_> {
             students = self.race(self.templated(Family::StudentT, &directions)?)?;
         }
         directions.extend(known.iter().map(|s| s.candidate.direction.clone()));
-        Ok((self.screening.profiles(directions, PROMISING)?, students))
+        // Who asks for few starts wants a rough answer soon.
+        let most = self.settings.starts.map_or(PROMISING, |starts| PROMISING.min(2 * starts));
+        Ok((self.screening.profiles(directions, most)?, students))
     }
 
     /// Walks finalists over many rows: the profiles where they end, best first. Where a Student-t fits nearly
@@ -236,16 +261,22 @@ impl Search<'_> {
         UNSURE * free / self.full.engine().weight()
     }
 
-    /// Learns the best of all families to the end.
+    /// Learns the best of all families to the end, and with it those that come close, so that neither the
+    /// seed nor a step more decides between them.
     fn polish(&mut self, families: &mut [Vec<Learned>]) -> Step<()> {
-        let weight = self.full.engine().weight();
+        let (weight, tolerance) = (self.full.engine().weight(), self.settings.tol);
         let value = |f: &Vec<Learned>| f.first().map_or(f64::NEG_INFINITY, |f| net(f, weight));
-        let best = families.iter_mut().max_by(|a, b| value(a).total_cmp(&value(b)));
-        if let Some(best) = best.filter(|best| !best.is_empty()) {
-            let (from, tolerance) = (best[0].candidate.clone(), self.settings.tol);
-            let mut starts = [self.full.start_content(from, tolerance, self.worthless())];
-            self.full.walk(&mut starts, self.settings.max_iter, self.watch)?;
-            best[0] = found(&self.full, &starts[0]);
+        let best = families.iter().map(value).fold(f64::NEG_INFINITY, f64::max);
+        let is_close = |f: &&mut Vec<Learned>| !f.is_empty() && value(f) >= best - CLOSE;
+        let close: Vec<&mut Vec<Learned>> = families.iter_mut().filter(is_close).collect();
+        let worthless = self.worthless() / if close.len() > 1 { 10.0 } else { 1.0 };
+        let from = |f: &&mut Vec<Learned>| {
+            self.full.start_content(f[0].candidate.clone(), tolerance, worthless)
+        };
+        let mut starts: Vec<Start> = close.iter().map(from).collect();
+        self.full.walk(&mut starts, self.settings.max_iter, self.watch)?;
+        for (family, start) in close.into_iter().zip(&starts) {
+            family[0] = found(&self.full, start);
         }
         Ok(())
     }
@@ -344,26 +375,4 @@ impl Search<'_> {
         by_value(&mut field);
         Ok((field.iter().map(|s| found(full, s)).collect(), spares))
     }
-}
-
-/// What a start of one free expert ended at.
-pub fn found(objective: &Objective, start: &Start) -> Learned {
-    let mut candidate = objective.answer(start).swap_remove(0);
-    if objective.geometry() == Geometry::Orthonormal {
-        // Remove the part along the frozen directions that rounding let in (19).
-        candidate.direction =
-            objective.outside(candidate.direction.clone()).unwrap_or(candidate.direction);
-    }
-    let gain = -(start.value() - candidate.expert.penalty());
-    learned(candidate, gain, start)
-}
-
-/// The current point of a start that came second. The penalty is subtracted from its gain.
-fn spare(objective: &Objective, start: &Start) -> Learned {
-    learned(objective.answer(start).swap_remove(0), -start.value(), start)
-}
-
-fn learned(candidate: Candidate, gain: f64, start: &Start) -> Learned {
-    let (iterations, converged) = (start.iterations(), start.converged());
-    Learned { candidate, gain, p_value: None, iterations, converged }
 }

@@ -1,11 +1,11 @@
 //! Adding experts one at a time, by pursuit or sequentially, until a rule says stop.
 
 use super::choices::{Learner, ParallelStart, Recipe};
-use super::lockstep::Start;
+use super::lockstep::{Start, found};
 use super::objective::{Geometry, Objective};
 use super::outcome::{Learned, State, StopReason};
 use super::ranking::choose;
-use super::search::{found, search};
+use super::search::search;
 use super::session::{Halt, Session, Step};
 use super::stop::{Verdict, judge};
 use super::{columns, paper_recipe, parallel, path};

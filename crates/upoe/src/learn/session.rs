@@ -1,6 +1,6 @@
 //! What learners work with: engines, settings, an observer.
 
-use super::outcome::{Learned, State};
+use super::outcome::{LayerRecord, Learned, State};
 use super::settings::Settings;
 use crate::engine::Engine;
 use crate::error::Error;
@@ -23,6 +23,22 @@ pub enum Event<'a> {
     Found(&'a [Learned]),
     /// An expert is learned, or all of them at once.
     Learned(&'a State),
+    /// A layer of a stack is learned.
+    Layer {
+        /// Which one, from 0.
+        layer: usize,
+        /// Whether it is a radial expert.
+        radial: bool,
+        /// What it adds.
+        record: &'a LayerRecord,
+    },
+    /// A part of a pool is learned.
+    Pool {
+        /// Parts that are done.
+        done: usize,
+        /// Parts at most.
+        total: usize,
+    },
 }
 
 /// Sees every pass and every expert. Returning false stops the fit, which keeps what is learned.
@@ -53,7 +69,9 @@ pub struct Session<'a> {
     /// Weights of the training rows with which every distinct row counts once, where some rows are there
     /// more often than others.
     pub once: Option<&'a [f64]>,
-    /// Some of the training rows, where they are many.
+    /// The sample that most steps are made on, where the settings ask for one.
+    pub lead: Option<&'a dyn Engine>,
+    /// Some of these rows that screen starts, where they are many.
     pub sample: Option<&'a dyn Engine>,
     /// The unit directions in sphered space on which projections are the columns themselves.
     pub columns: &'a [Vec<f64>],

@@ -1,6 +1,8 @@
 //! What a fit is asked to do.
 
-use super::choices::{Families, Learner, ParallelStart, Precision, Recipe, Stop};
+use super::choices::{
+    Choice, Depth, Families, Learner, ParallelStart, Precision, Quality, Recipe, Stop,
+};
 use crate::error::{Error, Result, invalid};
 use crate::whitening::Dims;
 use serde::{Deserialize, Serialize};
@@ -48,14 +50,34 @@ pub struct Settings {
     /// Largest entry of the gradient at an answer. Over many rows a search of several families also ends
     /// where what is left to gain is noise.
     pub tol: f64,
+    /// Starts and most steps are made on a sample of this many rows, and all rows decide at the end: few
+    /// passes, for rows that are slow to reach. `None` takes all rows. See [`sample_rows`].
+    pub sample: Option<usize>,
     /// The seed of all random numbers.
     pub seed: u64,
     /// Which steps are taken.
     pub recipe: Recipe,
     /// How rows are stored.
     pub precision: Precision,
+    /// Layers at most: 1 is the model of the paper, `None` goes on until what is left is Gaussian noise.
+    pub depth: Option<usize>,
+    /// Whether stacks and mixtures are pooled, with shares that rows held out decide.
+    pub pool: bool,
     /// Threads; `None` takes all cores. The result does not depend on it.
     pub threads: Option<usize>,
+}
+
+/// The least rows of a sample that most steps are made on. Experts learned from so many rows are as flexible
+/// as those learned from all.
+const LEAST: usize = 10_000;
+/// Numbers in that sample: 128 MB in double precision.
+const CELLS: usize = 1 << 24;
+
+/// How many rows a sample has that most steps of a fit of `rows` × `columns` are made on. It does not depend
+/// on the machine, so neither does the result; `None` where the rows are not many more.
+pub fn sample_rows(rows: usize, columns: usize) -> Option<usize> {
+    let sample = (CELLS / columns.max(1)).max(LEAST);
+    (rows >= 2 * sample).then_some(sample)
 }
 
 impl Default for Settings {
@@ -74,9 +96,12 @@ impl Default for Settings {
             starts: None,
             max_iter: 500,
             tol: 1e-5,
+            sample: None,
             seed: 0,
             recipe: Recipe::Best,
             precision: Precision::F64,
+            depth: Some(1),
+            pool: false,
             threads: None,
         }
     }
@@ -87,6 +112,48 @@ impl Settings {
     pub fn with(mut self, change: impl FnOnce(&mut Self)) -> Self {
         change(&mut self);
         self
+    }
+
+    /// The same settings with a quality or a depth, as interfaces ask for them. Where neither is given, what
+    /// only the paper's model has (a number of experts, another learner or recipe, fixed parameters) asks for
+    /// one layer.
+    pub fn asked(self, quality: Option<Quality>, depth: Option<Depth>) -> Result<Self> {
+        let paper = self.experts.is_some()
+            || self.learner != Learner::Pursuit
+            || self.recipe != Recipe::Best
+            || self.fix_mu.is_some()
+            || self.fix_beta.is_some();
+        let quality = match (quality, depth) {
+            (Some(quality), _) => quality,
+            (None, Some(_)) => Quality::Good,
+            (None, None) if paper => Quality::Fast,
+            (None, None) => Self::DEFAULT_QUALITY,
+        };
+        if let (Quality::Fast, Some(depth)) = (quality, depth.filter(|d| *d != Depth::Layers(1))) {
+            let depth = match depth {
+                Depth::Auto => "auto".to_owned(),
+                Depth::Layers(layers) => layers.to_string(),
+            };
+            return invalid("depth", depth, "the quality fast has one layer: ask for good");
+        }
+        let depth = match depth {
+            Some(Depth::Layers(layers)) => Some(layers),
+            None if quality == Quality::Fast => Some(1),
+            Some(Depth::Auto) | None => None,
+        };
+        Ok(self.with(|s| (s.depth, s.pool) = (depth, quality == Quality::Best)))
+    }
+
+    /// What interfaces take where nothing is asked for.
+    pub const DEFAULT_QUALITY: Quality = Quality::Fast;
+
+    /// The quality that these settings have.
+    pub fn quality(&self) -> Quality {
+        match (self.pool, self.depth) {
+            (true, _) => Quality::Best,
+            (false, Some(1)) => Quality::Fast,
+            (false, _) => Quality::Good,
+        }
     }
 
     /// The stop rule that applies.
@@ -110,6 +177,20 @@ impl Settings {
         }
         if self.max_iter == 0 {
             return invalid("max_iter", 0, "at least one iteration is needed");
+        }
+        if self.depth == Some(0) {
+            return invalid("depth", 0, "at least one layer is needed");
+        }
+        if self.quality() != Quality::Fast && self.learner != Learner::Pursuit {
+            let rule = format!(
+                "the quality {} needs orthonormal directions: use the learner pursuit, or the quality fast",
+                self.quality().name()
+            );
+            return invalid("learner", self.learner.name(), rule);
+        }
+        if self.sample.is_some_and(|rows| rows < LEAST) {
+            let rule = "a sample of at least 10,000 rows is needed";
+            return invalid("sample", self.sample.unwrap_or(0), rule);
         }
         if self.starts == Some(0) {
             return invalid("starts", 0, "at least one start is needed");
@@ -180,10 +261,25 @@ struct Stored {
     starts: Option<usize>,
     max_iter: usize,
     tol: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sample: Option<usize>,
     seed: u64,
     recipe: Recipe,
     precision: Precision,
+    /// Files of version 0.1 have one layer, and do not say so.
+    #[serde(default = "one", skip_serializing_if = "one_layer")]
+    depth: Option<usize>,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pool: bool,
     threads: Option<usize>,
+}
+
+fn one() -> Option<usize> {
+    Some(1)
+}
+
+fn one_layer(depth: &Option<usize>) -> bool {
+    *depth == Some(1)
 }
 
 impl Default for Stored {
@@ -213,9 +309,12 @@ impl From<Settings> for Stored {
             starts: s.starts,
             max_iter: s.max_iter,
             tol: s.tol,
+            sample: s.sample,
             seed: s.seed,
             recipe: s.recipe,
             precision: s.precision,
+            depth: s.depth,
+            pool: s.pool,
             threads: s.threads,
         }
     }
@@ -239,9 +338,12 @@ impl TryFrom<Stored> for Settings {
             starts: s.starts,
             max_iter: s.max_iter,
             tol: s.tol,
+            sample: s.sample,
             seed: s.seed,
             recipe: s.recipe,
             precision: s.precision,
+            depth: s.depth,
+            pool: s.pool,
             threads: s.threads,
         })
     }

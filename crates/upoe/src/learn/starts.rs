@@ -1,11 +1,12 @@
 //! Directions that a search begins at.
 
+use super::light::light;
 use super::objective::Objective;
 use super::settings::Settings;
 use crate::engine::{Candidate, ask, differences};
 use crate::error::Result;
 use crate::expert::{Expert, Marginal, Mixture, StudentT};
-use crate::linalg::{dot, eigen};
+use crate::linalg::eigen;
 use crate::random::{self, Use};
 use faer::Mat;
 use rand::RngExt;
@@ -15,8 +16,6 @@ use rand_distr::StandardNormal;
 const TOGETHER: usize = 128;
 /// Steps of each contrast.
 const ROUNDS: usize = 6;
-/// Rows at a time for fourth moments.
-const BLOCK: usize = 4096;
 
 /// How many directions are drawn, by the size of the data unless the settings say it.
 pub fn number(objective: &Objective, settings: &Settings) -> usize {
@@ -55,8 +54,12 @@ pub fn striking(objective: &Objective, j: usize) -> Result<Vec<Vec<f64>>> {
     if free < 2 {
         return Ok(Vec::new());
     }
-    let mut all = kurtotic(objective, free)?;
-    let first = all.clone();
+    let mut found = kurtotic(objective, free)?;
+    let first: Vec<Vec<f64>> = found.iter().take(TOGETHER).map(|(_, w)| w.clone()).collect();
+    found.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let lowest: Vec<Vec<f64>> = found.into_iter().map(|(_, w)| w).collect();
+    let mut all = if j == 0 { light(objective, &lowest)? } else { Vec::new() };
+    all.extend(first.clone());
     for contrast in contrasts()? {
         let mut directions = first.clone();
         for _ in 0..ROUNDS {
@@ -67,28 +70,22 @@ pub fn striking(objective: &Objective, j: usize) -> Result<Vec<Vec<f64>>> {
     Ok(all)
 }
 
-/// The eigenvectors of ⟨‖x‖² xxᵀ⟩ in the `free` dimensions outside the frozen directions whose
-/// eigenvalues differ most from a Gaussian's: FOBI.
-fn kurtotic(objective: &Objective, free: usize) -> Result<Vec<Vec<f64>>> {
-    let engine = objective.engine();
-    let (rows, d) = (engine.rows(), engine.dims());
-    let mut sum = Mat::<f64>::zeros(d, d);
-    for start in (0..rows).step_by(BLOCK) {
-        let chosen: Vec<usize> = (start..rows.min(start + BLOCK)).collect();
-        let mut x = engine.pick(&chosen)?.rows;
-        x.chunks_exact_mut(d).for_each(|row| objective.remove_frozen(row));
-        let share = |row: &[f64]| (dot(row, row) - free as f64) / rows as f64;
-        let shares: Vec<f64> = x.chunks_exact(d).map(share).collect();
-        let x = Mat::from_fn(chosen.len(), d, |i, k| x[i * d + k]);
-        sum += x.transpose() * Mat::from_fn(chosen.len(), d, |i, k| shares[i] * x[(i, k)]);
-    }
+/// The eigenvectors of ⟨‖x‖² xxᵀ⟩ outside the frozen directions, each with how far its eigenvalue is
+/// from a Gaussian's: FOBI.
+fn kurtotic(objective: &Objective, free: usize) -> Result<Vec<(f64, Vec<f64>)>> {
+    let d = objective.engine().dims();
+    let moments = objective.engine().fourth_moments(objective.span())?;
+    let sum = Mat::from_fn(d, d, |i, k| moments[i * d + k]);
     let (values, vectors) = eigen(&sum)?;
-    // Gaussian rows have the eigenvalue 2 outside the frozen directions.
+    // Gaussian rows have the eigenvalue 2 outside the frozen directions, and 0 along them.
+    let vector = |k: usize| {
+        let w = objective.outside((0..d).map(|i| vectors[(i, k)]).collect())?;
+        Some((values[k] - 2.0, w))
+    };
     let mut order: Vec<usize> = (0..d).collect();
     order.sort_by(|&a, &b| (values[b] - 2.0).abs().total_cmp(&(values[a] - 2.0).abs()));
-    let vector = |&k: &usize| objective.outside((0..d).map(|i| vectors[(i, k)]).collect());
     // Those along frozen directions are noise after their removal.
-    Ok(order.iter().filter_map(vector).take(free.min(TOGETHER)).collect())
+    Ok(order.into_iter().filter_map(vector).take(free).collect())
 }
 
 /// Experts whose slopes E′ serve as contrasts.

@@ -1,6 +1,8 @@
 //! The model (4), one layer: Gaussian, except along J learned directions.
 
+mod along;
 mod explain;
+mod missing;
 mod sample;
 mod score;
 
@@ -106,7 +108,7 @@ impl Model {
     }
 
     /// The directions, and after them orthonormal axes of what lies outside them: D × D.
-    pub(crate) fn axes(&self) -> Result<&[f64]> {
+    pub fn axes(&self) -> Result<&[f64]> {
         if let Some(axes) = self.axes.get() {
             return Ok(axes);
         }
@@ -217,6 +219,20 @@ impl Model {
         let patterns = self.whitening.inverse() * &self.pseudo_inverse;
         (0..self.experts.len())
             .map(|j| (0..patterns.nrows()).map(|i| patterns[(i, j)]).collect())
+            .collect()
+    }
+
+    /// The correlation of each column with each z, under sphering: J × columns; 0 for constant columns.
+    pub fn correlations(&self) -> Vec<Vec<f64>> {
+        let whitening = &self.whitening;
+        let of = |w: &Vec<f64>, i: usize| {
+            let along = (0..w.len()).map(|k| whitening.inverse()[(i, k)] * w[k]).sum::<f64>();
+            let size = dot(w, w).sqrt() * whitening.deviations()[i];
+            if size > 0.0 { along / size } else { 0.0 }
+        };
+        self.directions
+            .iter()
+            .map(|w| (0..whitening.columns()).map(|i| of(w, i)).collect())
             .collect()
     }
 }

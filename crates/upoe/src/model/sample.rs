@@ -30,15 +30,7 @@ impl Model {
         self.sample_with(rows, seed, |x, rng| {
             let mut row = self.whitening.restore(&x);
             if let Rest::Noise { variance } = self.whitening.rest() {
-                let noise: Vec<f64> = row
-                    .iter()
-                    .map(|_| variance.sqrt() * rng.sample::<f64, _>(StandardNormal))
-                    .collect();
-                // Only the part of the noise outside the kept dimensions.
-                let about: Vec<f64> =
-                    noise.iter().zip(self.whitening.mean()).map(|(n, m)| n + m).collect();
-                let outside = self.whitening.residual(&about, &self.whitening.sphere_row(&about));
-                row.iter_mut().zip(outside).for_each(|(r, o)| *r += o);
+                self.whitening.add_noise(&mut row, variance, rng);
             }
             row
         })

@@ -10,6 +10,7 @@ mod reach;
 mod scattered;
 
 use crate::error::Result;
+use crate::moments::{Moments, MomentsOf};
 use crate::rows::{Rows, view};
 use crate::whitening::{Dims, Whitening};
 use rayon::prelude::*;
@@ -42,15 +43,20 @@ pub(crate) struct Sphered {
 
 /// Spheres rows without those that are too far away from all others.
 pub(crate) fn sphering(rows: &Rows, dims: Dims) -> Result<Sphered> {
+    sphering_by(rows, dims, &Moments::of)
+}
+
+/// The same with moments that are computed in another way.
+pub(crate) fn sphering_by(rows: &Rows, dims: Dims, moments: &MomentsOf) -> Result<Sphered> {
     let as_they_are =
-        || Ok(Sphered { whitening: Whitening::fit(rows, dims)?, left_out: Vec::new() });
+        || Ok(Sphered { whitening: Whitening::fit_by(rows, dims, moments)?, left_out: Vec::new() });
     let kept: Vec<usize> = (0..rows.len()).filter(|&i| rows.weight(i) > 0.0).collect();
     if kept.len() < FEWEST {
         return as_they_are();
     }
     rows.check()?;
     let spreads = columns(rows);
-    let mut table = Table { rows, all: kept.len(), kept };
+    let mut table = Table { rows, all: kept.len(), kept, moments };
     table.leave_out(&far_in_columns(rows, &spreads));
     let mut whitening = table.sphering(dims)?;
     for round in 0..=ROUNDS {
@@ -87,6 +93,7 @@ struct Table<'a> {
     all: usize,
     /// Those that count and are not left out, in rising order.
     kept: Vec<usize>,
+    moments: &'a MomentsOf<'a>,
 }
 
 /// How some columns of rows are sphered.
@@ -130,10 +137,11 @@ impl Table<'_> {
 
     fn sphering(&self, dims: Dims) -> Result<Whitening> {
         if self.kept.len() == self.all {
-            return Whitening::fit(self.rows, dims);
+            return Whitening::fit_by(self.rows, dims, self.moments);
         }
         let (values, weights) = self.rows.pick(&self.kept);
-        Whitening::fit(&view(&values, self.rows.columns(), weights.as_deref())?, dims)
+        let kept = view(&values, self.rows.columns(), weights.as_deref())?;
+        Whitening::fit_by(&kept, dims, self.moments)
     }
 
     /// The sphering of the columns without many equal values: a rare value of a flag or count is far

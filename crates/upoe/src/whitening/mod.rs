@@ -8,8 +8,11 @@ pub use outside::Outside;
 
 use crate::error::{Error, Result, invalid};
 use crate::linalg::{dot, unit};
+use crate::random;
 use crate::rows::{Rows, Values};
 use faer::Mat;
+use rand::RngExt;
+use rand_distr::StandardNormal;
 use serde::{Deserialize, Serialize};
 
 /// How many dimensions sphering keeps.
@@ -205,16 +208,27 @@ impl Whitening {
     }
 
     /// A, row after row.
-    fn flat(&self) -> Vec<f64> {
+    pub(crate) fn flat(&self) -> Vec<f64> {
         (0..self.dims()).flat_map(|i| self.matrix.row(i).iter().copied()).collect()
     }
 
     /// One sphered row.
     pub fn sphere_row(&self, row: &[f64]) -> Vec<f64> {
-        let centred: Vec<f64> = self.centre(row).collect();
+        self.sphere_change(&self.centre(row).collect::<Vec<f64>>())
+    }
+
+    /// A·change: what a change of a row changes in the sphered row.
+    pub(crate) fn sphere_change(&self, change: &[f64]) -> Vec<f64> {
         (0..self.dims())
-            .map(|i| centred.iter().enumerate().map(|(j, c)| self.matrix[(i, j)] * c).sum())
+            .map(|i| change.iter().enumerate().map(|(j, c)| self.matrix[(i, j)] * c).sum())
             .collect()
+    }
+
+    /// The part of a change outside the kept dimensions, given A·change.
+    pub(crate) fn residual_change(&self, change: &[f64], x: &[f64]) -> Vec<f64> {
+        let back =
+            |i: usize| -> f64 { x.iter().enumerate().map(|(k, x)| self.inverse[(i, k)] * x).sum() };
+        change.iter().enumerate().map(|(i, c)| c - back(i)).collect()
     }
 
     /// The row that a sphered row belongs to (the nearest one, where dimensions were dropped).
@@ -269,7 +283,16 @@ impl Whitening {
         row.iter().zip(&self.mean).map(|(x, m)| x - m)
     }
 
-    pub(crate) fn check_columns(&self, got: usize) -> Result<()> {
+    /// Adds noise of this variance outside the kept dimensions.
+    pub(crate) fn add_noise(&self, row: &mut [f64], variance: f64, rng: &mut random::Stream) {
+        let noise = row.iter().map(|_| variance.sqrt() * rng.sample::<f64, _>(StandardNormal));
+        let about: Vec<f64> = noise.zip(self.mean()).map(|(n, m)| n + m).collect();
+        let outside = self.residual(&about, &self.sphere_row(&about));
+        row.iter_mut().zip(outside).for_each(|(r, o)| *r += o);
+    }
+
+    /// Refuses rows of another number of columns.
+    pub fn check_columns(&self, got: usize) -> Result<()> {
         match self.columns() {
             expected if expected == got => Ok(()),
             expected => Err(Error::Shape { what: "columns of a row", expected, got }),

@@ -20,15 +20,19 @@ pub struct Outside {
 }
 
 impl Whitening {
-    /// Which rows lie outside the subspace of the training rows, if any do: their ln p is −∞.
+    /// Which rows lie outside the subspace of the training rows, if any do: their ln p is −∞. Rows with
+    /// missing cells (NaN) are not looked at.
     pub fn outside(&self, rows: &Rows) -> Result<Option<Outside>> {
         self.check_columns(rows.columns())?;
-        rows.check()?;
+        rows.check_present()?;
         if self.rest != Rest::Degenerate {
             return Ok(None);
         }
         let left = |i: usize| {
             let row = rows.row(i);
+            if row.iter().any(|x| x.is_nan()) {
+                return None;
+            }
             let columns: Vec<usize> = self.off(&row, &self.sphere_row(&row)).collect();
             (!columns.is_empty()).then_some(columns)
         };
@@ -40,6 +44,18 @@ impl Whitening {
         let constant = constant.map(|i| (*i, self.mean[*i])).collect();
         let found = Outside { rows: left.len(), of: rows.len(), columns, constant };
         Ok((found.rows > 0).then_some(found))
+    }
+}
+
+impl Whitening {
+    /// Whether a change of a row, which changes the sphered one by `turn`, leaves the subspace of a
+    /// degenerate model.
+    pub(crate) fn leaves(&self, change: &[f64], turn: &[f64]) -> bool {
+        let size = turn.iter().fold(0.0_f64, |a, x| a.max(x.abs()));
+        let tolerance = 1e-4 + 1e-6 * self.columns() as f64;
+        let outside = self.residual_change(change, turn).into_iter().zip(&self.deviations);
+        self.rest == Rest::Degenerate
+            && outside.into_iter().any(|(r, deviation)| !(r.abs() <= tolerance * deviation * size))
     }
 }
 

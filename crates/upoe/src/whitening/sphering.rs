@@ -3,7 +3,7 @@
 use super::{Dims, Rest, Whitening};
 use crate::error::{Error, Result, invalid};
 use crate::linalg::{Spectrum, eigen, eigenvalues};
-use crate::moments::{Moments, SMALLEST};
+use crate::moments::{Moments, MomentsOf, SMALLEST};
 use crate::rows::Rows;
 use faer::Mat;
 
@@ -25,11 +25,16 @@ impl Whitening {
     /// # Ok::<(), upoe::Error>(())
     /// ```
     pub fn fit(rows: &Rows, dims: Dims) -> Result<Self> {
+        Self::fit_by(rows, dims, &Moments::of)
+    }
+
+    /// The same with moments that are computed in another way.
+    pub(crate) fn fit_by(rows: &Rows, dims: Dims, moments: &MomentsOf) -> Result<Self> {
         if rows.len() < rows.columns() {
             return Self::of_few(rows, dims);
         }
-        let (mut whitening, smallest) = Self::from_moments(&Moments::of(rows)?, dims)?;
-        if smallest < ILL {
+        let (mut whitening, smallest) = Self::from_moments(&moments(rows)?, dims)?;
+        if Self::is_ill(smallest) {
             whitening.refine(rows)?;
         }
         Ok(whitening)
@@ -55,7 +60,16 @@ impl Whitening {
         if let Some(weights) = rows.weights() {
             x = x.weighted(weights)?;
         }
-        let sphered = Moments::of(&x)?;
+        self.refine_by(&Moments::of(&x)?)
+    }
+
+    /// Whether the smallest eigenvalue that [`Whitening::from_moments`] gives asks for refining.
+    pub(crate) fn is_ill(smallest: f64) -> bool {
+        smallest < ILL
+    }
+
+    /// The same from the moments of the training rows under this sphering.
+    pub(crate) fn refine_by(&mut self, sphered: &Moments) -> Result<()> {
         for (i, m) in self.mean.iter_mut().enumerate() {
             *m += (0..self.matrix.nrows())
                 .map(|k| self.inverse[(i, k)] * sphered.mean()[k])

@@ -1,5 +1,7 @@
 //! Mixtures of Student-t components, equations (31)–(38).
 
+mod device;
+
 use super::student_t::{STATISTICS, StudentT};
 use crate::error::{Result, invalid};
 use crate::expert::{Curvature, Learnable, Marginal, Parameter, Shape, lanes, quadrature};

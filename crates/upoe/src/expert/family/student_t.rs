@@ -1,5 +1,6 @@
 //! The generalised Student-t expert, equation (24).
 
+mod device;
 mod learning;
 mod tail;
 

@@ -1,6 +1,7 @@
 //! A smooth density of any shape whose tails follow the data: the marginal that (12) asks for.
 
 mod band;
+mod device;
 mod frame;
 mod learning;
 mod points;
@@ -21,7 +22,7 @@ use serde::{Deserialize, Serialize};
 use std::sync::OnceLock;
 use stored::{Plain, Stored};
 use tail::Tail;
-use upoe_kernels::{dispatch, exp};
+use upoe_kernels::{dispatch, exp, ln_1p};
 
 /// ln T(z) = B(y) + f(y) − ln Z with y = s asinh(z/s), s = 2.5: f is a natural cubic spline with a
 /// penalty on ∫ f″², and B that of the Gaussian.
@@ -96,6 +97,35 @@ impl Tilt {
             [y, a - self.ln_z, b / frame.spacing]
         };
         (self.kind == Kind::Tails).then(|| (0..frame.knots).map(at).collect())
+    }
+
+    /// The z of the knots.
+    pub(crate) fn knots(&self) -> impl Iterator<Item = f64> {
+        let frame = self.frame();
+        (0..frame.knots).map(|i| frame.coordinate.z(frame.knot(i)))
+    }
+
+    /// The distance of the knots in the middle.
+    pub(crate) fn spacing(&self) -> f64 {
+        self.frame().spacing
+    }
+
+    /// Adds ln T at each z.
+    pub(crate) fn add_ln_density(&self, z: impl Iterator<Item = f64>, sums: &mut [f64]) {
+        const MANY: usize = 32;
+        let frame = self.frame();
+        let (mut z, mut y) = (z, [0.0; MANY]);
+        for sums in sums.chunks_mut(MANY) {
+            let y = &mut y[..sums.len()];
+            y.iter_mut().zip(&mut z).for_each(|(y, z)| *y = z);
+            if let Coordinate::Asinh(s) = frame.coordinate {
+                dispatch(
+                    #[inline(always)]
+                    || y.iter_mut().for_each(|y| *y = s * asinh(*y / s)),
+                );
+            }
+            sums.iter_mut().zip(y).for_each(|(sum, y)| *sum += self.height(*y));
+        }
     }
 
     fn frame(&self) -> &'static Frame {
@@ -286,6 +316,16 @@ fn tame(coefficients: &mut [f64]) {
     }
 }
 
+/// asinh x = ± ln(1 + |x| + x² / (1 + √(1 + x²))), or ± ln 2|x| where x² overflows.
+#[inline(always)]
+fn asinh(x: f64) -> f64 {
+    let size = x.abs();
+    let far = size > 1e100;
+    let square = if far { 0.0 } else { x * x };
+    let inner = if far { size } else { size + square / (1.0 + (1.0 + square).sqrt()) };
+    (ln_1p(inner) + if far { std::f64::consts::LN_2 } else { 0.0 }).copysign(x)
+}
+
 /// vᵏ at the quadrature nodes of a cell, k = 0 … 6.
 fn powers() -> &'static [[f64; NODES]; MOMENTS] {
     static POWERS: OnceLock<[[f64; NODES]; MOMENTS]> = OnceLock::new();
@@ -341,7 +381,7 @@ impl Marginal for Tilt {
 
     fn parameters(&self) -> Vec<Parameter> {
         let frame = self.frame();
-        let knots: Vec<f64> = (0..frame.knots).map(|i| frame.coordinate.z(frame.knot(i))).collect();
+        let knots: Vec<f64> = self.knots().collect();
         let values = knots.iter().map(|z| self.tilt(*z)).collect();
         let mut all = vec![
             Parameter { name: "knots", values: knots, fixed: true },

@@ -1,0 +1,120 @@
+//! The robust core: centre and covariance of the central rows, by concentration steps.
+
+use super::frame::quantile;
+use crate::error::{Error, Result};
+use crate::linalg::dot;
+use faer::linalg::triangular_inverse::invert_lower_triangular;
+use faer::{Mat, Par, Side};
+
+/// The share of rows that are the core.
+const CENTRAL: f64 = 0.7;
+/// How far correlations are shrunk towards 0.
+const SHRINK: f64 = 0.05;
+/// A column of the core spreads at least so far, in robust units.
+const LEAST_SPREAD: f64 = 1e-3;
+
+/// The core of some rows in robust units, and how those rows lie to it.
+pub(super) struct Concentrated {
+    pub core: Core,
+    /// Sphered rows: n × d.
+    pub u: Vec<f64>,
+    /// ‖u‖² of each row.
+    pub square: Vec<f64>,
+    /// Which rows the core was estimated from.
+    pub central: Vec<bool>,
+    /// The correlations of the central rows: d × d.
+    pub correlations: Mat<f64>,
+}
+
+/// u = A (z − m): the central rows have mean 0 and nearly unit covariance.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Core {
+    pub centre: Vec<f64>,
+    pub spread: Vec<f64>,
+    /// A: d × d, lower triangular, row after row.
+    pub sphering: Vec<f64>,
+}
+
+/// Estimates the core from the rows `central`, then from the share [`CENTRAL`] of the rows that lie
+/// nearest to it, and so on, `steps` times in all. `step` is called after each; the result is
+/// `None` where it answers false.
+pub(super) fn concentrate(
+    z: &[f64],
+    weights: &[f64],
+    d: usize,
+    mut central: Vec<bool>,
+    steps: usize,
+    step: &(dyn Fn() -> bool + Sync),
+) -> Result<Option<Concentrated>> {
+    for left in (0..steps).rev() {
+        let (core, correlations) = Core::of(z, weights, d, &central)?;
+        let u = core.sphere(z);
+        let square = squares(&u, d);
+        if !step() {
+            return Ok(None);
+        }
+        if left == 0 {
+            return Ok(Some(Concentrated { core, u, square, central, correlations }));
+        }
+        let edge = quantile(&square, weights, CENTRAL);
+        central = square.iter().map(|s| *s <= edge).collect();
+    }
+    Err(Error::NoConvergence { what: "core" })
+}
+
+impl Concentrated {
+    /// The same core with all rows around it, of which the nearest are central.
+    pub fn over(self, z: &[f64], weights: &[f64]) -> Self {
+        let u = self.core.sphere(z);
+        let square = squares(&u, self.core.centre.len());
+        let edge = quantile(&square, weights, CENTRAL);
+        let central = square.iter().map(|s| *s <= edge).collect();
+        Concentrated { u, square, central, ..self }
+    }
+}
+
+/// ‖u‖² of each row.
+fn squares(u: &[f64], d: usize) -> Vec<f64> {
+    u.chunks_exact(d).map(|u| dot(u, u)).collect()
+}
+
+impl Core {
+    fn of(z: &[f64], weights: &[f64], d: usize, central: &[bool]) -> Result<(Self, Mat<f64>)> {
+        let rows = z.chunks_exact(d).zip(weights).zip(central).filter(|(_, c)| **c);
+        let (mut values, mut counts) = (Vec::with_capacity(z.len()), Vec::new());
+        for ((row, weight), _) in rows {
+            values.extend_from_slice(row);
+            counts.push(*weight);
+        }
+        let near = vec![0.0; d];
+        let (total, first, second) = upoe_kernels::scatter(&values, d, Some(&counts), &near);
+        let centre: Vec<f64> = first.iter().map(|f| f / total).collect();
+        let variance = |i: usize| (second[i * d + i] / total - centre[i] * centre[i]).max(0.0);
+        let spread: Vec<f64> = (0..d).map(|i| variance(i).sqrt().max(LEAST_SPREAD)).collect();
+        let correlations = Mat::from_fn(d, d, |i, j| {
+            (second[i * d + j] / total - centre[i] * centre[j]) / (spread[i] * spread[j])
+        });
+        let sphering = sphering(&correlations, SHRINK, &spread)?;
+        Ok((Core { centre, spread, sphering }, correlations))
+    }
+
+    /// Sphered rows: n × d.
+    pub fn sphere(&self, z: &[f64]) -> Vec<f64> {
+        let d = self.centre.len();
+        upoe_kernels::affine::<f64, f64>(z, d, &self.centre, &self.sphering).to_vec()
+    }
+}
+
+/// L⁻¹ / spread, where LLᵀ = (1 − shrink) R + shrink I: lower triangular, row after row.
+pub(super) fn sphering(correlations: &Mat<f64>, shrink: f64, spread: &[f64]) -> Result<Vec<f64>> {
+    let d = spread.len();
+    let shrunk = Mat::from_fn(d, d, |i, j| {
+        (1.0 - shrink) * correlations[(i, j)] + if i == j { shrink } else { 0.0 }
+    });
+    let failed = |_| Error::NoConvergence { what: "decomposition of the core's covariance" };
+    let root = shrunk.llt(Side::Lower).map_err(failed)?;
+    let mut inverse = Mat::<f64>::zeros(d, d);
+    invert_lower_triangular(inverse.as_mut(), root.L(), Par::Seq);
+    let entry = |i: usize, j: usize| if j <= i { inverse[(i, j)] / spread[j] } else { 0.0 };
+    Ok((0..d).flat_map(|i| (0..d).map(move |j| (i, j))).map(|(i, j)| entry(i, j)).collect())
+}

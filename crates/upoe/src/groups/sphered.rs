@@ -1,0 +1,88 @@
+//! Rows with mean 0 and unit covariance, as they are or with less weight for far rows.
+
+use crate::error::Result;
+use crate::linalg::{dot, eigen};
+use faer::Mat;
+
+/// Degrees of freedom of the Student-t that gives far rows less weight.
+const DEGREES: f64 = 10.0;
+/// Steps that find those weights.
+const STEPS: usize = 12;
+/// A dimension with a smaller share of the largest variance has none.
+const FLAT: f64 = 1e-9;
+
+pub struct Sphered {
+    /// N × dims.
+    pub y: Vec<f64>,
+    pub dims: usize,
+    /// How much each row counts.
+    pub weights: Vec<f64>,
+    /// dims × D: y = map (x − mean).
+    map: Vec<Vec<f64>>,
+}
+
+impl Sphered {
+    /// `None` where no dimension has variance.
+    pub fn of(x: &[f64], d: usize, robust: bool) -> Result<Option<Self>> {
+        let n = x.len() / d;
+        let mut weights = vec![1.0; n];
+        let mut sphered = Self::weighted(x, d, weights.clone())?;
+        for _ in 0..if robust { STEPS } else { 0 } {
+            let Some(last) = &sphered else { break };
+            let dims = last.dims as f64;
+            for (u, y) in weights.iter_mut().zip(last.y.chunks_exact(last.dims)) {
+                *u = (DEGREES + dims) / (DEGREES + dot(y, y));
+            }
+            sphered = Self::weighted(x, d, weights.clone())?;
+        }
+        Ok(sphered)
+    }
+
+    fn weighted(x: &[f64], d: usize, weights: Vec<f64>) -> Result<Option<Self>> {
+        let total: f64 = weights.iter().sum();
+        let mut mean = vec![0.0; d];
+        for (x, u) in x.chunks_exact(d).zip(&weights) {
+            mean.iter_mut().zip(x).for_each(|(m, x)| *m += u * x / total);
+        }
+        let scatter = scatter(x, d, &weights, |_| &mean);
+        let (values, vectors) = eigen(&Mat::from_fn(d, d, |i, j| scatter[i * d + j] / total))?;
+        let dims = values.iter().filter(|v| **v > FLAT * values[0]).count();
+        if !(values[0] > 0.0) || dims == 0 {
+            return Ok(None);
+        }
+        let axis = |k: usize| (0..d).map(|i| vectors[(i, k)] / values[k].sqrt()).collect();
+        let map: Vec<Vec<f64>> = (0..dims).map(axis).collect();
+        let mut off = vec![0.0; d];
+        let mut y = Vec::with_capacity(weights.len() * dims);
+        for x in x.chunks_exact(d) {
+            off.iter_mut().zip(x).zip(&mean).for_each(|((o, x), m)| *o = x - m);
+            y.extend(map.iter().map(|a| dot(a, &off)));
+        }
+        Ok(Some(Sphered { y, dims, weights, map }))
+    }
+
+    /// The direction in the rows' own space that has the same projections, up to a shift.
+    pub fn back(&self, w: &[f64]) -> Vec<f64> {
+        let d = self.map[0].len();
+        (0..d).map(|i| self.map.iter().zip(w).map(|(a, w)| a[i] * w).sum()).collect()
+    }
+}
+
+/// Σ u (x − c)(x − c)ᵀ with a centre c for each row: D × D.
+pub fn scatter<'a>(
+    x: &[f64],
+    d: usize,
+    weights: &[f64],
+    centre: impl Fn(usize) -> &'a Vec<f64>,
+) -> Vec<f64> {
+    let mut sums = vec![0.0; d * d];
+    let mut off = vec![0.0; d];
+    for (i, (x, u)) in x.chunks_exact(d).zip(weights).enumerate() {
+        off.iter_mut().zip(x).zip(centre(i)).for_each(|((o, x), c)| *o = x - c);
+        for (a, row) in off.iter().zip(sums.chunks_exact_mut(d)) {
+            let ua = u * a;
+            row.iter_mut().zip(&off).for_each(|(s, b)| *s += ua * b);
+        }
+    }
+    sums
+}

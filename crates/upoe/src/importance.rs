@@ -1,0 +1,213 @@
+//! Integrals over several numbers by importance sampling: heavy-tailed proposals that move to where the
+//! mass is, until the standard error is small enough.
+
+use crate::linalg::dot;
+use crate::random::Stream;
+use faer::{Mat, Side};
+use rand::RngExt;
+use rand_distr::{ChiSquared, Distribution, StandardNormal};
+use special::Gamma;
+
+/// An estimate and its standard error.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Estimate {
+    /// The value.
+    pub value: f64,
+    /// Its standard error; 0 where it is exact.
+    pub standard_error: f64,
+}
+
+impl Estimate {
+    /// A value without an error.
+    pub fn exact(value: f64) -> Self {
+        Estimate { value, standard_error: 0.0 }
+    }
+}
+
+/// The standard error of ln of an integral at which drawing stops.
+pub const STANDARD_ERROR: f64 = 0.008;
+/// Degrees of freedom of the proposals.
+const DEGREES: f64 = 3.0;
+/// How many kernels a proposal has.
+const KERNELS: usize = 48;
+/// The share of the first proposal in all later ones: no region is ever given up.
+const KEPT: f64 = 0.15;
+const FIRST: usize = 1024;
+const MOST: usize = 1 << 17;
+
+/// Weighted draws from a density over R^r that is known up to its integral.
+pub(crate) struct Draws {
+    /// n × r, row after row.
+    pub points: Vec<f64>,
+    /// One for each point; they add up to 1.
+    pub weights: Vec<f64>,
+    /// ln of the integral.
+    pub ln_integral: Estimate,
+}
+
+/// Kernels of a common shape, and the first proposal.
+struct Proposal {
+    r: usize,
+    /// L with LLᵀ = shape: r × r.
+    root: Mat<f64>,
+    ln_det: f64,
+    /// Centres, each as L⁻¹c.
+    centres: Vec<Vec<f64>>,
+}
+
+/// Draws until the standard error is at most [`STANDARD_ERROR`] or [`MOST`] points are drawn at once.
+///
+/// ln f is asked at points of R^r, row after row; a standard normal is a rough guess of its shape.
+pub(crate) fn draws(r: usize, ln_f: impl Fn(&[f64], &mut [f64]), rng: &mut Stream) -> Draws {
+    let mut proposal = Proposal::first(r);
+    let mut n = FIRST;
+    loop {
+        let points = proposal.draw(n, rng);
+        let mut heights = vec![0.0; n];
+        ln_f(&points, &mut heights);
+        for (height, point) in heights.iter_mut().zip(points.chunks_exact(r)) {
+            let ratio = *height - proposal.ln_density(point);
+            *height = if ratio.is_nan() { f64::NEG_INFINITY } else { ratio };
+        }
+        let top = heights.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        if top == f64::NEG_INFINITY {
+            let weights = vec![1.0 / n as f64; n];
+            return Draws { points, weights, ln_integral: Estimate::exact(top) };
+        }
+        let weights: Vec<f64> = heights.iter().map(|h| (h - top).exp()).collect();
+        let mean = weights.iter().sum::<f64>() / n as f64;
+        let square = weights.iter().map(|w| (w - mean).powi(2)).sum::<f64>() / n as f64;
+        let standard_error = (square / n as f64).sqrt() / mean;
+        // The first draws may have missed where the mass is; the second ones know where to look.
+        let settled = n > FIRST && standard_error <= STANDARD_ERROR;
+        if settled || n >= MOST {
+            let weights = weights.iter().map(|w| w / (mean * n as f64)).collect();
+            let ln_integral = Estimate { value: top + mean.ln(), standard_error };
+            return Draws { points, weights, ln_integral };
+        }
+        proposal = Proposal::around(r, &points, &heights, rng);
+        n *= 2;
+    }
+}
+
+impl Proposal {
+    fn first(r: usize) -> Self {
+        Proposal { r, root: Mat::identity(r, r), ln_det: 0.0, centres: Vec::new() }
+    }
+
+    /// Kernels where the weighted points lie.
+    fn around(r: usize, points: &[f64], ln_weights: &[f64], rng: &mut Stream) -> Self {
+        let n = ln_weights.len();
+        let weights = tempered(ln_weights, (16 + 8 * r).min(n / 4) as f64);
+        let mean: Vec<f64> = (0..r)
+            .map(|i| weights.iter().enumerate().map(|(k, w)| w * points[k * r + i]).sum())
+            .collect();
+        let mut shape = Mat::<f64>::zeros(r, r);
+        for (weight, point) in weights.iter().zip(points.chunks_exact(r)) {
+            for i in 0..r {
+                for j in 0..=i {
+                    shape[(i, j)] += weight * (point[i] - mean[i]) * (point[j] - mean[j]);
+                }
+            }
+        }
+        // Silverman's width of a kernel.
+        let effective = 1.0 / weights.iter().map(|w| w * w).sum::<f64>();
+        let count = effective.min(KERNELS as f64);
+        let width = (4.0 / (r as f64 + 2.0) / count).powf(2.0 / (r as f64 + 4.0));
+        let scale = (0..r).map(|i| shape[(i, i)]).fold(0.0, f64::max);
+        for i in 0..r {
+            shape[(i, i)] += 1e-6 * scale + 1e-12;
+        }
+        let shape = Mat::from_fn(r, r, |i, j| width * shape[(i.max(j), i.min(j))]);
+        let Ok(root) = shape.llt(Side::Lower) else {
+            return Proposal::first(r);
+        };
+        let root = root.L().to_owned();
+        let ln_det = (0..r).map(|i| root[(i, i)].ln()).sum();
+        // Centres at equal steps of the cumulative weight.
+        let start: f64 = rng.random_range(0.0..1.0);
+        let (mut centres, mut passed, mut next) = (Vec::new(), 0.0, start / KERNELS as f64);
+        for (weight, point) in weights.iter().zip(points.chunks_exact(r)) {
+            passed += weight;
+            while next < passed && centres.len() < KERNELS {
+                centres.push(solved(&root, point));
+                next += 1.0 / KERNELS as f64;
+            }
+        }
+        Proposal { r, root, ln_det, centres }
+    }
+
+    fn draw(&self, n: usize, rng: &mut Stream) -> Vec<f64> {
+        let Ok(chi) = ChiSquared::new(DEGREES) else { return vec![0.0; n * self.r] };
+        let mut points = Vec::with_capacity(n * self.r);
+        for _ in 0..n {
+            let stretch = (DEGREES / chi.sample(rng)).sqrt();
+            let mut y: Vec<f64> =
+                (0..self.r).map(|_| stretch * rng.sample::<f64, _>(StandardNormal)).collect();
+            let first: f64 = rng.random_range(0.0..1.0);
+            if self.centres.is_empty() || first < KEPT {
+                points.append(&mut y);
+                continue;
+            }
+            let centre = &self.centres[rng.random_range(0..self.centres.len())];
+            y.iter_mut().zip(centre).for_each(|(y, c)| *y += c);
+            points.extend(
+                (0..self.r).map(|i| (0..=i).map(|j| self.root[(i, j)] * y[j]).sum::<f64>()),
+            );
+        }
+        points
+    }
+
+    fn ln_density(&self, point: &[f64]) -> f64 {
+        let r = self.r as f64;
+        let constant = Gamma::ln_gamma(0.5 * (DEGREES + r)).0
+            - Gamma::ln_gamma(0.5 * DEGREES).0
+            - 0.5 * r * (DEGREES * std::f64::consts::PI).ln();
+        let power = -0.5 * (DEGREES + r);
+        let first = (dot(point, point) / DEGREES + 1.0).powf(power);
+        if self.centres.is_empty() {
+            return constant + first.ln();
+        }
+        let y = solved(&self.root, point);
+        let kernel = |centre: &Vec<f64>| {
+            let square: f64 = centre.iter().zip(&y).map(|(c, y)| (c - y) * (c - y)).sum();
+            (square / DEGREES + 1.0).powf(power)
+        };
+        let kernels: f64 = self.centres.iter().map(kernel).sum::<f64>() / self.centres.len() as f64;
+        constant + (KEPT * first + (1.0 - KEPT) * kernels * (-self.ln_det).exp()).ln()
+    }
+}
+
+/// L⁻¹x of a lower triangle.
+fn solved(root: &Mat<f64>, x: &[f64]) -> Vec<f64> {
+    let mut y = x.to_vec();
+    for i in 0..y.len() {
+        let sum: f64 = (0..i).map(|j| root[(i, j)] * y[j]).sum();
+        y[i] = (y[i] - sum) / root[(i, i)];
+    }
+    y
+}
+
+/// Weights ∝ exp(β ln w) with the largest β ≤ 1 at which they are worth as many equal ones as asked.
+fn tempered(ln_weights: &[f64], least: f64) -> Vec<f64> {
+    let top = ln_weights.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let at = |beta: f64| -> Vec<f64> {
+        let raw: Vec<f64> = ln_weights.iter().map(|w| (beta * (w - top)).exp()).collect();
+        let total: f64 = raw.iter().sum();
+        raw.iter().map(|w| w / total).collect()
+    };
+    let worth = |weights: &[f64]| 1.0 / weights.iter().map(|w| w * w).sum::<f64>();
+    let (mut low, mut high) = (0.0, 1.0);
+    if worth(&at(1.0)) >= least {
+        return at(1.0);
+    }
+    for _ in 0..20 {
+        let middle = 0.5 * (low + high);
+        if worth(&at(middle)) >= least {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    at(low)
+}
