@@ -112,6 +112,11 @@ pub fn fingerprint(names: &[String], rows: &Rows, holdout: Option<&Rows>) -> Str
             numbers.for_each(|number| hasher.update(number));
         }
     }
+    hexadecimal(hasher)
+}
+
+/// A hash in hexadecimal.
+pub(crate) fn hexadecimal(hasher: Sha256) -> String {
     hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
 }
 

@@ -23,7 +23,7 @@ use upoe_table::{FileError, write_file};
 use crate::error::{Error, Result};
 
 /// The newest version of the format, which is the one written.
-pub const FORMAT_VERSION: u64 = 2;
+pub const FORMAT_VERSION: u64 = 3;
 
 const WRITER: &str = concat!("upoe ", env!("CARGO_PKG_VERSION"));
 const BEFORE_CHECKSUM: &[u8] = b"{\"__metadata__\":{\"checksum\":\"";

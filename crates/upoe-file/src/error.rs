@@ -18,6 +18,10 @@ pub enum Error {
     NotModel { file: PathBuf, reason: &'static str },
     #[error("{}: is the checkpoint of a fit, not a model; resume the fit from it", file.display())]
     IsCheckpoint { file: PathBuf },
+    #[error("{}: is a detector of odd rows, not a model; it has no density", file.display())]
+    IsDetector { file: PathBuf },
+    #[error("{}: not a upoe detector: {reason}", file.display())]
+    NotDetector { file: PathBuf, reason: &'static str },
     #[error("{}: two columns of the model are called `{name}`; columns are matched by name, so rename one and fit again", file.display())]
     DuplicateColumn { file: PathBuf, name: String },
     #[error("{}: the model file is cut short ({found} of {expected} bytes); copy it again", file.display())]
@@ -49,6 +53,8 @@ mod tests {
             Error::File(FileError::BrokenPipe),
             Error::NotModel { file: file(), reason: "x" },
             Error::IsCheckpoint { file: file() },
+            Error::IsDetector { file: file() },
+            Error::NotDetector { file: file(), reason: "x" },
             Error::DuplicateColumn { file: file(), name: word() },
             Error::ModelTruncated { file: file(), found: 1, expected: 2 },
             Error::ModelAltered { file: file() },
@@ -64,6 +70,8 @@ mod tests {
                 Error::File(_)
                 | Error::NotModel { .. }
                 | Error::IsCheckpoint { .. }
+                | Error::IsDetector { .. }
+                | Error::NotDetector { .. }
                 | Error::DuplicateColumn { .. }
                 | Error::ModelTruncated { .. }
                 | Error::ModelAltered { .. }

@@ -3,15 +3,20 @@
 use std::collections::HashSet;
 use std::path::Path;
 
-use faer::Mat;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use serde_json::{Map, Value, json};
 use upoe::evaluate::Evaluation;
 use upoe::expert::{Expert, Marginal};
-use upoe::{Fit, Model, Notice, Settings, State, StopReason, Whitening, WhiteningParts};
+use upoe::groups::Groups;
+use upoe::{
+    Density, Fit, Fitted, Layer, LayerRecord, Model, Notice, Pool, Settings, Stack, State,
+    StopReason,
+};
 
 use crate::container::{Array, Container};
 use crate::error::{Error, Result};
+use crate::layers::{read_pool, read_stack, sound, write_pool, write_stack};
+use crate::whitening::{self, finite, flat, matrix};
 
 /// A fitted model and how it came about, as a file holds it.
 ///
@@ -19,8 +24,14 @@ use crate::error::{Error, Result};
 /// a tilt's normaliser is recomputed from its coefficients.
 #[derive(Clone, Debug)]
 pub struct ModelFile {
-    /// The model.
+    /// The model: the first layer with directions.
     pub model: Model,
+    /// All layers, where the fit was asked for more than one.
+    pub stack: Option<Stack>,
+    /// The pool, where the fit was asked for one.
+    pub pool: Option<Pool>,
+    /// What each layer adds.
+    pub layers: Vec<LayerRecord>,
     /// The names of its columns.
     pub names: Vec<String>,
     /// What the fit was asked to do.
@@ -33,6 +44,8 @@ pub struct ModelFile {
     pub notices: Vec<Notice>,
     /// What it was trained on, and how well it did.
     pub training: Training,
+    /// The groups among the training rows; files of version 0.1 have none.
+    pub groups: Option<Groups>,
 }
 
 /// What a model was trained on, and how well it did.
@@ -60,8 +73,35 @@ impl Training {
 impl ModelFile {
     /// From a fit to columns of these names.
     pub fn new(fit: Fit, names: Vec<String>, settings: Settings, training: Training) -> Self {
-        let Fit { model, state, stop, notices, .. } = fit;
-        ModelFile { model, names, settings, state, stop, notices, training }
+        let Fit { model, stack, pool, layers, state, stop, notices, .. } = fit;
+        ModelFile {
+            model,
+            stack,
+            pool,
+            layers,
+            names,
+            settings,
+            state,
+            stop,
+            notices,
+            training,
+            groups: None,
+        }
+    }
+
+    /// The same with the groups among its training rows.
+    pub fn with_groups(self, groups: Groups) -> Self {
+        ModelFile { groups: Some(groups), ..self }
+    }
+
+    /// What was fitted: one layer, a stack or a pool.
+    pub fn fitted(&self) -> Fitted<'_> {
+        Fitted { model: &self.model, stack: self.stack.as_ref(), pool: self.pool.as_ref() }
+    }
+
+    /// The density of the rows, whatever it is made of: the pool, the stack or the one layer.
+    pub fn density(&self) -> &dyn Density {
+        self.fitted().density()
     }
 
     /// Writes the file; it appears under its name whole or not at all.
@@ -80,34 +120,26 @@ impl ModelFile {
     pub fn to_container(&self) -> Result<Container> {
         check_names(&self.names, Path::new("the model"))?;
         let (whitening, model) = (self.model.whitening(), &self.model);
-        let (columns, dims) = (whitening.columns(), whitening.dims());
+        let dims = whitening.dims();
         let experts = model.experts();
         let array = |name: &str, shape: &[usize], values: Vec<f64>| Array {
             name: name.to_owned(),
             shape: shape.to_vec(),
             values,
         };
-        let mut arrays = vec![
-            array("mean", &[columns], whitening.mean().to_vec()),
-            array("deviations", &[columns], whitening.deviations().to_vec()),
-            array("sphering", &[dims, columns], flat(whitening.matrix())),
-            array("unsphering", &[columns, dims], flat(whitening.inverse())),
-            array("directions", &[experts.len(), dims], model.directions().concat()),
-            array("pseudo_inverse", &[dims, experts.len()], flat(model.pseudo_inverse())),
-        ];
+        let mut arrays = Vec::new();
+        let sphering = whitening::write(whitening, "", &mut arrays)?;
+        arrays.push(array("directions", &[experts.len(), dims], model.directions().concat()));
+        let pseudo_inverse = flat(model.pseudo_inverse());
+        arrays.push(array("pseudo_inverse", &[dims, experts.len()], pseudo_inverse));
         for (j, expert) in experts.iter().enumerate() {
             let (shape, values) = parameters(expert);
             arrays.push(array(&format!("expert{}", j + 1), &shape, values));
         }
-        let header = json!({
+        let mut header = json!({
             "kind": "model",
             "columns": self.names,
-            "whitening": {
-                "ln_det": whitening.ln_det(),
-                "rank": whitening.rank(),
-                "kept_variance": whitening.kept_variance(),
-                "rest": value(&whitening.rest())?,
-            },
+            "whitening": sphering,
             "half_ln_gram": model.half_ln_gram(),
             "settings": value(&self.settings)?,
             "state": state_to_json(&self.state)?,
@@ -115,6 +147,16 @@ impl ModelFile {
             "notices": value(&self.notices)?,
             "training": value(&self.training)?,
         });
+        if let Some(stack) = &self.stack {
+            header["stack"] = write_stack(stack, model, "stack.", &mut arrays)?;
+            header["layers"] = value(&self.layers)?;
+        }
+        if let Some(pool) = &self.pool {
+            header["pool"] = write_pool(pool, model, &mut arrays)?;
+        }
+        if let Some(groups) = &self.groups {
+            header["groups"] = value(groups)?;
+        }
         Ok(Container { header, arrays })
     }
 
@@ -124,6 +166,7 @@ impl ModelFile {
         match container.header.get("kind").and_then(Value::as_str) {
             Some("model") => {}
             Some("checkpoint") => return Err(Error::IsCheckpoint { file: file.to_owned() }),
+            Some("detector") => return Err(Error::IsDetector { file: file.to_owned() }),
             _ => return Err(not_model("its header names no model")),
         }
         // before anything is computed whose size these numbers give
@@ -138,7 +181,7 @@ impl ModelFile {
 }
 
 /// Refuses two columns of the same name: they are matched by it.
-fn check_names(names: &[String], file: &Path) -> Result<()> {
+pub(crate) fn check_names(names: &[String], file: &Path) -> Result<()> {
     let mut seen = HashSet::new();
     match names.iter().find(|name| !seen.insert(*name)) {
         Some(name) => Err(Error::DuplicateColumn { file: file.to_owned(), name: name.clone() }),
@@ -150,48 +193,62 @@ fn parse(container: &Container) -> Option<ModelFile> {
     let header = &container.header;
     let names: Vec<String> = get(header, "columns")?;
     let columns = names.len();
-    let finite = |shape: &[usize], name: &str| -> Option<Vec<f64>> {
-        let array = container.array(name)?;
-        (array.shape == shape && array.values.iter().all(|x| x.is_finite()))
-            .then(|| array.values.clone())
-    };
-    let matrix = |name: &str, rows: usize, columns: usize| -> Option<Mat<f64>> {
-        let values = finite(&[rows, columns], name)?;
-        Some(Mat::from_fn(rows, columns, |i, j| values[i * columns + j]))
-    };
-    let dims = *container.array("sphering")?.shape.first()?;
-    let about = header.get("whitening")?;
-    let whitening = WhiteningParts {
-        mean: finite(&[columns], "mean")?,
-        matrix: matrix("sphering", dims, columns)?,
-        inverse: matrix("unsphering", columns, dims)?,
-        ln_det: get(about, "ln_det")?,
-        rank: get(about, "rank")?,
-        kept_variance: get(about, "kept_variance")?,
-        rest: get(about, "rest")?,
-        deviations: finite(&[columns], "deviations")?,
-    };
-    let whitening = Whitening::from_parts(whitening).ok()?;
+    let whitening = whitening::read(container, header.get("whitening")?, "", columns)?;
+    let dims = whitening.dims();
     let [count, _] = container.array("directions")?.shape[..] else { return None };
-    let directions = finite(&[count, dims], "directions")?;
+    let directions = finite(container, "directions", &[count, dims])?;
     let directions: Vec<Vec<f64>> = directions.chunks_exact(dims).map(<[f64]>::to_vec).collect();
     let state = state_from_json(header.get("state")?, &directions)?;
     let experts: Vec<Expert> = state.experts.iter().map(|e| e.expert().clone()).collect();
-    if !experts.iter().all(|e| e.ln_density(0.0).is_finite()) {
+    if !experts.iter().all(sound) {
         return None;
     }
-    let pseudo_inverse = matrix("pseudo_inverse", dims, count)?;
+    let pseudo_inverse = matrix(container, "pseudo_inverse", dims, count)?;
     let half_ln_gram = get(header, "half_ln_gram")?;
     let model =
         Model::from_parts(whitening, directions, experts, pseudo_inverse, half_ln_gram).ok()?;
+    let stack = match header.get("stack") {
+        Some(stack) => Some(read_stack(container, stack, &model, "stack.")?),
+        None => None,
+    };
+    let pool = match header.get("pool") {
+        Some(pool) => Some(read_pool(container, pool, &model)?),
+        None => None,
+    };
+    let layers: Vec<LayerRecord> = match &stack {
+        Some(_) => get(header, "layers")?,
+        None => Vec::new(),
+    };
+    let counted = |(layer, record): (&Layer, &LayerRecord)| {
+        let experts = match layer {
+            Layer::Directions(layer) => layer.directions().len(),
+            _ => 1,
+        };
+        record.gains.len() == experts && record.p_values.len() == experts
+    };
+    let all = stack.as_ref().map_or(&[][..], Stack::layers);
+    if layers.len() != all.len() || !all.iter().zip(&layers).all(counted) {
+        return None;
+    }
+    let groups: Option<Groups> = match header.get("groups") {
+        Some(_) => Some(get(header, "groups")?),
+        None => None,
+    };
+    if groups.as_ref().is_some_and(|groups| !groups.suit(&model)) {
+        return None;
+    }
     Some(ModelFile {
         model,
+        stack,
+        pool,
+        layers,
         names,
         settings: get(header, "settings")?,
         state,
         stop: get(header, "stop")?,
         notices: get(header, "notices")?,
         training: get(header, "training")?,
+        groups,
     })
 }
 
@@ -243,10 +300,6 @@ fn parameters(expert: &Expert) -> (Vec<usize>, Vec<f64>) {
             (vec![knots.len(), 3], knots.iter().flat_map(at).collect())
         }
     }
-}
-
-fn flat(matrix: &Mat<f64>) -> Vec<f64> {
-    (0..matrix.nrows()).flat_map(|i| (0..matrix.ncols()).map(move |j| matrix[(i, j)])).collect()
 }
 
 pub(crate) fn value<T: Serialize>(of: &T) -> Result<Value> {

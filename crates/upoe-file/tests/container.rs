@@ -53,7 +53,7 @@ fn it_is_a_safetensors_file() {
     assert_eq!(length % 8, 0);
     let json: serde_json::Value = serde_json::from_slice(&bytes[8..8 + length]).unwrap();
     assert_eq!(json["__metadata__"]["format"], "upoe");
-    assert_eq!(json["__metadata__"]["format_version"], "2");
+    assert_eq!(json["__metadata__"]["format_version"], "3");
     assert_eq!(json["sphering"]["dtype"], "F64");
     assert_eq!(json["sphering"]["shape"], json!([2, 3]));
     let end = json["sphering"]["data_offsets"][1].as_u64().unwrap() as usize;
@@ -124,9 +124,9 @@ fn forge(bytes: &[u8], from: &str, to: &str) -> Vec<u8> {
 #[test]
 fn a_newer_file_says_who_wrote_it() {
     let bytes = container().to_bytes().unwrap();
-    let newer = forge(&bytes, "\"format_version\":\"2\"", "\"format_version\":\"7\"");
+    let newer = forge(&bytes, "\"format_version\":\"3\"", "\"format_version\":\"7\"");
     let error = read(&newer).unwrap_err();
-    assert!(matches!(error, Error::ModelNewer { version: 7, supported: 2, .. }), "{error}");
+    assert!(matches!(error, Error::ModelNewer { version: 7, supported: 3, .. }), "{error}");
     let message = error.to_string();
     let writer = concat!("written by upoe ", env!("CARGO_PKG_VERSION"), " in format 7");
     assert!(message.contains(writer), "{message}");

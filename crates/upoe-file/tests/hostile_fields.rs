@@ -47,6 +47,28 @@ fn models() -> Vec<Container> {
     ]
 }
 
+/// A stack with column experts, one with a radial expert, and a pool.
+fn deep_models() -> Vec<Container> {
+    let noise = |k: usize| (12.9898 * (k + 1) as f64).sin() + (78.233 * (k + 1) as f64).cos();
+    let of = |radial: bool, pool: bool| {
+        let row = |i: usize| {
+            let scale = if radial { noise(7 * i + 5).powi(2) } else { 1.0 };
+            let [a, b, c] = [noise(3 * i), noise(3 * i + 1), noise(3 * i + 2)];
+            [scale * a, scale * (b + if radial { 0.0 } else { a * a }), scale * c.exp()]
+        };
+        let values: Vec<f64> = (0..120).flat_map(row).collect();
+        let rows = Rows::new(&values, COLUMNS).unwrap();
+        let settings = Settings::default().with(|s| (s.depth, s.pool) = (Some(2), pool));
+        let fitted = fit(&rows, &settings).unwrap();
+        let training = Training::new(fitted.evaluate(&rows, None).unwrap(), 1.0, &settings);
+        let names = ["a", "b", "c"].map(String::from).to_vec();
+        let file = ModelFile::new(fitted, names, settings, training);
+        assert!(!file.layers.is_empty() && file.pool.is_some() == pool);
+        file.to_container().unwrap()
+    };
+    vec![of(false, false), of(true, false), of(false, true)]
+}
+
 /// Writes the container with its checksum, reads it back, and uses what was read. Returns whether
 /// it loads.
 fn survives(container: &Container, what: &str) -> bool {
@@ -82,6 +104,10 @@ fn use_it(file: &ModelFile, what: &str) {
         assert!(parts.chain(&why.experts).all(|p| !p.is_nan()), "{what}: {why:?}");
     }
     assert_eq!(model.sample(3, 1).len(), 3 * columns);
+    let density = file.density();
+    let scores = density.score(&rows).unwrap();
+    assert!(!scores.iter().any(|p| p.is_nan()), "{what}: {scores:?}");
+    assert_eq!(density.sample(3, 1).len(), 3 * columns);
     let _ = (model.filters(), model.patterns(), model.whitening().outside(&rows).unwrap());
     for expert in model.experts() {
         for z in [0.0, -1.0, 40.0, -1e160, f64::MAX, f64::INFINITY] {
@@ -188,6 +214,49 @@ fn any_number_and_shape_of_an_array_may_be_anything() {
                 changed.arrays[k].shape = shape.clone();
                 survives(&changed, &format!("{name} of shape {shape:?}"));
             }
+        }
+    }
+}
+
+#[test]
+fn layers_and_members_may_be_anything() {
+    for container in deep_models() {
+        assert!(survives(&container, "as it was written"));
+        let mut at = Vec::new();
+        for key in ["/stack", "/layers", "/pool"] {
+            if let Some(part) = container.header.pointer(key) {
+                paths(part, key, &mut at);
+            }
+        }
+        // Numbers of experts are many and alike.
+        let step = at.len() / 40 + 1;
+        let (mut loaded, mut refused) = (0, 0);
+        for path in at.iter().enumerate().filter(|(i, p)| p.len() < 30 || i % step == 0) {
+            let was = container.header.pointer(path.1).unwrap().clone();
+            for value in replacements(&was) {
+                let mut changed = container.clone();
+                let what: String = format!("{} = {value}", path.1).chars().take(200).collect();
+                *changed.header.pointer_mut(path.1).unwrap() = value;
+                *(if survives(&changed, &what) { &mut loaded } else { &mut refused }) += 1;
+            }
+        }
+        assert!(refused > 200, "{loaded} loaded, {refused} refused");
+        for (k, array) in container.arrays.iter().enumerate().filter(|(_, a)| a.name.contains('.'))
+        {
+            for value in NUMBERS.iter().chain(&[f64::NAN, f64::INFINITY]) {
+                let mut changed = container.clone();
+                if let Some(first) = changed.arrays[k].values.first_mut() {
+                    *first = *value;
+                }
+                survives(&changed, &format!("{}[0] = {value}", array.name));
+            }
+            let mut without = container.clone();
+            without.arrays.remove(k);
+            assert!(!survives(&without, &format!("without {}", array.name)));
+            let mut longer = container.clone();
+            longer.arrays[k].values.push(1.0);
+            longer.arrays[k].shape = vec![longer.arrays[k].values.len()];
+            assert!(!survives(&longer, &format!("{} with another shape", array.name)));
         }
     }
 }

@@ -1,0 +1,297 @@
+//! Rows larger than memory, in a scratch file: partitions of a fit that are read one after another.
+//!
+//! The file has no name from the moment it is open, so nothing is left of it, however the program
+//! ends. Rows come in as they are; sphering replaces them block by block.
+
+use std::fs::{File, OpenOptions};
+use std::io;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::sync_channel;
+
+use rayon::prelude::*;
+use sha2::{Digest, Sha256};
+use upoe::engine::{Cluster, Partition};
+use upoe::{Rows, look, sphere};
+
+use crate::checkpoint::hexadecimal;
+
+/// Numbers in a block: 16 MB. It does not depend on the machine, so neither does the result.
+const BLOCK: usize = 1 << 21;
+/// Bytes that a sphered block may take beside its numbers and weights.
+const SPARE: u64 = 4096;
+
+/// Hears how far a pass over the file is: bytes done, and in all.
+pub type Heard<'a> = Box<dyn Fn(u64, u64) + Send + Sync + 'a>;
+
+/// Rows in a scratch file.
+pub struct Scratch<'a> {
+    file: File,
+    /// The directory, for messages.
+    directory: PathBuf,
+    names: Vec<String>,
+    weighted: bool,
+    blocks: Vec<Block>,
+    /// The sphered blocks, where rows have been sphered.
+    spheres: Mutex<Vec<Range<u64>>>,
+    /// Rows that do not fill a block yet.
+    values: Vec<f64>,
+    weights: Vec<f64>,
+    hasher: Sha256,
+    end: u64,
+    passes: AtomicU64,
+    heard: Heard<'a>,
+}
+
+/// Where the rows of a block lie, and how many there are.
+#[derive(Clone, Copy)]
+struct Block {
+    at: u64,
+    rows: usize,
+}
+
+impl<'a> Scratch<'a> {
+    /// An empty file in a directory, for rows with these columns. `heard` hears how far passes are.
+    pub fn create(
+        directory: &Path,
+        names: &[String],
+        weighted: bool,
+        heard: Heard<'a>,
+    ) -> io::Result<Self> {
+        static COUNT: AtomicU64 = AtomicU64::new(0);
+        let count = COUNT.fetch_add(1, Ordering::Relaxed);
+        let path = directory.join(format!(".upoe-scratch-{}-{count}", std::process::id()));
+        let file = OpenOptions::new().read(true).write(true).create_new(true).open(&path)?;
+        std::fs::remove_file(&path)?;
+        let mut hasher = Sha256::new();
+        for name in names {
+            hasher.update((name.len() as u64).to_le_bytes());
+            hasher.update(name);
+        }
+        Ok(Scratch {
+            file,
+            directory: directory.to_owned(),
+            names: names.to_vec(),
+            weighted,
+            blocks: Vec::new(),
+            spheres: Mutex::default(),
+            values: Vec::new(),
+            weights: Vec::new(),
+            hasher,
+            end: 0,
+            passes: AtomicU64::new(0),
+            heard,
+        })
+    }
+
+    /// Bytes that so many rows of so many columns take.
+    pub fn bytes(rows: u64, columns: usize) -> u64 {
+        let per_block = (BLOCK / columns.max(1)).max(1) as u64;
+        rows * 8 * (columns as u64 + 1) + (rows / per_block + 1) * SPARE
+    }
+
+    /// Free bytes in a directory, where the system says it.
+    pub fn free(directory: &Path) -> Option<u64> {
+        #[cfg(unix)]
+        {
+            let found = rustix::fs::statvfs(directory).ok()?;
+            Some(found.f_bavail.saturating_mul(found.f_frsize))
+        }
+        #[cfg(not(unix))]
+        {
+            let _ = directory;
+            None
+        }
+    }
+
+    /// Adds rows, row after row, and their weights where rows have weights.
+    pub fn push(&mut self, values: &[f64], weights: Option<&[f64]>) -> io::Result<()> {
+        self.values.extend_from_slice(values);
+        self.weights.extend_from_slice(weights.unwrap_or_default());
+        let size = self.block_rows();
+        while self.values.len() >= size * self.names.len() {
+            self.write_block(size)?;
+        }
+        Ok(())
+    }
+
+    /// Writes what does not fill a block. Call it after the last row.
+    pub fn finish(&mut self) -> io::Result<()> {
+        let rows = self.values.len() / self.names.len().max(1);
+        if rows > 0 { self.write_block(rows) } else { Ok(()) }
+    }
+
+    fn block_rows(&self) -> usize {
+        (BLOCK / self.names.len().max(1)).max(1)
+    }
+
+    fn write_block(&mut self, rows: usize) -> io::Result<()> {
+        let cells = rows * self.names.len();
+        let mut bytes = to_bytes(&self.values[..cells]);
+        self.values.drain(..cells);
+        if self.weighted {
+            bytes.extend(to_bytes(&self.weights[..rows]));
+            self.weights.drain(..rows);
+        }
+        self.hasher.update(&bytes);
+        write_at(&self.file, &bytes, self.end)?;
+        self.blocks.push(Block { at: self.end, rows });
+        // Sphered rows may have weights where these have none.
+        self.end += bytes.len() as u64 + if self.weighted { 0 } else { 8 * rows as u64 } + SPARE;
+        Ok(())
+    }
+
+    /// How many rows there are.
+    pub fn rows(&self) -> usize {
+        self.blocks.iter().map(|block| block.rows).sum()
+    }
+
+    /// The names of their columns.
+    pub fn names(&self) -> &[String] {
+        &self.names
+    }
+
+    /// How many passes were made over all rows.
+    pub fn passes(&self) -> u64 {
+        self.passes.load(Ordering::Relaxed)
+    }
+
+    /// Bytes of one pass over the rows.
+    pub fn pass(&self) -> u64 {
+        self.end
+    }
+
+    /// A hash, in hexadecimal, of everything in the data that a fit depends on.
+    pub fn fingerprint(&self) -> String {
+        hexadecimal(self.hasher.clone())
+    }
+
+    fn failed(&self, index: usize, error: &io::Error) -> upoe::Error {
+        upoe::Error::Engine {
+            place: format!("the scratch file in {}, block {index}", self.directory.display()),
+            reason: error.to_string(),
+        }
+    }
+
+    /// Works on all parts of the file, which one thread reads ahead of the others.
+    fn each<T: Send>(
+        &self,
+        parts: &[Range<u64>],
+        work: impl Fn(usize, Vec<u8>) -> upoe::Result<T> + Sync,
+    ) -> upoe::Result<Vec<T>> {
+        let total: u64 = parts.iter().map(|part| part.end - part.start).sum();
+        let done = AtomicU64::new(0);
+        self.passes.fetch_add(1, Ordering::Relaxed);
+        (self.heard)(0, total);
+        let ahead = rayon::current_num_threads();
+        let mut found: Vec<(usize, upoe::Result<T>)> = std::thread::scope(|scope| {
+            let (sender, receiver) = sync_channel(ahead);
+            scope.spawn(move || {
+                for (index, part) in parts.iter().enumerate() {
+                    let mut bytes = vec![0; (part.end - part.start) as usize];
+                    let read = read_at(&self.file, &mut bytes, part.start).map(|()| bytes);
+                    let failed = read.is_err();
+                    if sender.send((index, read)).is_err() || failed {
+                        return;
+                    }
+                }
+            });
+            let answer = |(index, bytes): (usize, io::Result<Vec<u8>>)| {
+                let bytes = bytes.map_err(|error| self.failed(index, &error));
+                let length = bytes.as_ref().map_or(0, |bytes| bytes.len() as u64);
+                let answer = bytes.and_then(|bytes| work(index, bytes));
+                (self.heard)(done.fetch_add(length, Ordering::Relaxed) + length, total);
+                (index, answer)
+            };
+            receiver.into_iter().par_bridge().map(answer).collect()
+        });
+        found.sort_by_key(|(index, _)| *index);
+        found.into_iter().map(|(_, answer)| answer).collect()
+    }
+
+    fn raw(&self) -> Vec<Range<u64>> {
+        let width = 8 * (self.names.len() + usize::from(self.weighted)) as u64;
+        self.blocks.iter().map(|b| b.at..b.at + width * b.rows as u64).collect()
+    }
+
+    /// Works on all blocks of rows before they are sphered.
+    fn on_rows<T: Send>(
+        &self,
+        work: impl Fn(usize, &Rows) -> upoe::Result<T> + Sync,
+    ) -> upoe::Result<Vec<T>> {
+        self.each(&self.raw(), |index, bytes| {
+            let numbers = from_bytes(&bytes);
+            drop(bytes);
+            let (values, weights) = numbers.split_at(self.blocks[index].rows * self.names.len());
+            let rows = Rows::new(values, self.names.len())?;
+            work(index, &if self.weighted { rows.weighted(weights)? } else { rows })
+        })
+    }
+}
+
+impl Cluster for Scratch<'_> {
+    fn look(&self, question: &[u8]) -> upoe::Result<Vec<Vec<u8>>> {
+        self.on_rows(|index, rows| look(index, rows, &self.names, question))
+    }
+
+    fn sphere(&self, plan: &[u8]) -> upoe::Result<()> {
+        let parts = self.on_rows(|index, rows| {
+            let bytes = sphere(index, rows, plan)?.to_bytes();
+            let at = self.blocks[index].at;
+            write_at(&self.file, &bytes, at).map_err(|error| self.failed(index, &error))?;
+            Ok(at..at + bytes.len() as u64)
+        })?;
+        *self.spheres.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = parts;
+        Ok(())
+    }
+
+    fn ask(&self, question: &[u8]) -> upoe::Result<Vec<Vec<u8>>> {
+        let parts = self.spheres.lock().unwrap_or_else(std::sync::PoisonError::into_inner).clone();
+        self.each(&parts, |_, bytes| {
+            let partition = Partition::from_bytes(&bytes)?;
+            drop(bytes);
+            partition.answer(question)
+        })
+    }
+}
+
+fn to_bytes(numbers: &[f64]) -> Vec<u8> {
+    numbers.iter().flat_map(|x| x.to_le_bytes()).collect()
+}
+
+fn from_bytes(bytes: &[u8]) -> Vec<f64> {
+    bytes.chunks_exact(8).map(|b| b.try_into().map_or(0.0, f64::from_le_bytes)).collect()
+}
+
+#[cfg(unix)]
+fn read_at(file: &File, bytes: &mut [u8], at: u64) -> io::Result<()> {
+    std::os::unix::fs::FileExt::read_exact_at(file, bytes, at)
+}
+
+#[cfg(unix)]
+fn write_at(file: &File, bytes: &[u8], at: u64) -> io::Result<()> {
+    std::os::unix::fs::FileExt::write_all_at(file, bytes, at)
+}
+
+#[cfg(windows)]
+fn read_at(file: &File, mut bytes: &mut [u8], mut at: u64) -> io::Result<()> {
+    while !bytes.is_empty() {
+        let read = std::os::windows::fs::FileExt::seek_read(file, bytes, at)?;
+        if read == 0 {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+        (bytes, at) = (&mut bytes[read..], at + read as u64);
+    }
+    Ok(())
+}
+
+#[cfg(windows)]
+fn write_at(file: &File, mut bytes: &[u8], mut at: u64) -> io::Result<()> {
+    while !bytes.is_empty() {
+        let written = std::os::windows::fs::FileExt::seek_write(file, bytes, at)?;
+        (bytes, at) = (&bytes[written..], at + written as u64);
+    }
+    Ok(())
+}
