@@ -1,4 +1,4 @@
-// Remakes docs/images from the Crabs page. Run `npm test` first: it makes that page.
+// Remakes docs/images from the pages of Crabs and of layers. Run `npm test` first: it makes them.
 import { chromium } from "@playwright/test";
 import { mkdirSync } from "node:fs";
 import { fileURLToPath } from "node:url";
@@ -11,10 +11,10 @@ mkdirSync(images, { recursive: true });
 const browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium", args: ["--no-sandbox", "--disable-gpu"] });
 
 /** Saves the part of the page from the top of one element to the bottom of another. */
-async function shoot(name, scheme, prepare) {
+async function shoot(name, scheme, prepare, of = process.argv[2] ?? `${target}/pages/crabs.html`) {
   const context = await browser.newContext({ viewport: { width: 1180, height: 4600 }, colorScheme: scheme, reducedMotion: "reduce" });
   const tab = await context.newPage();
-  await tab.goto(`file://${process.argv[2] ?? `${target}/pages/crabs.html`}`);
+  await tab.goto(`file://${of}`);
   await tab.waitForTimeout(500);
   const [from, to] = await prepare(tab);
   await tab.waitForTimeout(300);
@@ -41,4 +41,5 @@ await shoot("page-dark", "dark", async (tab) => {
   });
   return ["#expert-2", "#scatter .stage"];
 });
+await shoot("layers", "light", async () => ["#layers", "#layers"], `${target}/pages/layers.html`);
 await browser.close();

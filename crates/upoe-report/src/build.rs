@@ -4,6 +4,7 @@ mod curve;
 mod experts;
 mod headline;
 mod histogram;
+mod layers;
 mod outliers;
 mod path;
 mod quantiles;
@@ -11,7 +12,7 @@ mod rows;
 mod summary;
 
 use upoe::evaluate::Evaluation;
-use upoe::{Error, Model, Result, State};
+use upoe::{Error, Explainer, Fitted, LayerRecord, Model, Result, State};
 
 use crate::{Image, Page, Samples};
 
@@ -29,8 +30,8 @@ const MOST_COLUMNS: usize = 60;
 pub struct Input<'a> {
     /// The page's heading, for example the data's file name.
     pub title: &'a str,
-    /// The model.
-    pub model: &'a Model,
+    /// What was fitted.
+    pub fitted: Fitted<'a>,
     /// How the model came about.
     pub training: &'a FitRecord,
     /// The names of the model's columns.
@@ -79,6 +80,8 @@ impl Cells {
 pub struct FitRecord {
     /// Experts with their gains and p-values, and the path on which the model grew.
     pub state: State,
+    /// What each layer adds, where there is a stack.
+    pub layers: Vec<LayerRecord>,
     /// How many rows it was fitted to, and how well it describes them.
     pub evaluation: Evaluation,
     /// Wall-clock seconds of the fit.
@@ -120,30 +123,37 @@ pub fn build_with<E: From<Error>>(
     watch: &mut dyn FnMut(Step) -> std::result::Result<(), E>,
 ) -> std::result::Result<Page, E> {
     check(input)?;
-    let Input { model, rows: all, training, .. } = *input;
+    let Input { fitted, rows: all, training, .. } = *input;
+    let (model, density) = (fitted.model, fitted.density());
     let (mut log_density, mut projections) = (Vec::with_capacity(all.len()), Vec::new());
     let block = (1_000_000 / all.columns()).next_multiple_of(1024);
     for start in (0..all.len()).step_by(block) {
         watch(Step { what: "scoring", done: start, total: all.len(), unit: "rows" })?;
         let part = all.slice(start..(start + block).min(all.len()));
-        log_density.extend(model.score(&part)?);
-        projections.extend(model.transform(&part)?);
+        log_density.extend(density.score(&part)?);
+        projections.extend(fitted.transform(&part)?);
     }
     let projections = by_expert(&projections, model.experts().len());
     let (mut drawn, total) = (Vec::new(), drawn_rows(all.columns()));
     let block = Model::SAMPLE_BLOCK * rayon::current_num_threads();
     for start in (0..total).step_by(block) {
         watch(Step { what: "drawing rows", done: start, total, unit: "rows" })?;
-        drawn.extend(model.sample_range(start..(start + block).min(total), input.seed));
+        drawn.extend(density.sample_range(start..(start + block).min(total), input.seed));
     }
     let drawn = upoe::Rows::new(&drawn, all.columns())?;
-    let drawn_density = model.score(&drawn)?;
+    let drawn_density = density.score(&drawn)?;
 
+    let explainer = Explainer::new(fitted, input.seed)?;
+    let mut parts = Vec::new();
+    if !fitted.is_one_layer() {
+        parts = explainer.names().to_vec();
+        parts.remove(explainer.rest());
+    }
     let least = outliers::least(&log_density);
     let shown = rows::choose(all.len(), &least, input.seed);
     let path = path::path(training, model.whitening().dims());
     let experts = experts::experts(input, &projections, watch)?;
-    let samples = samples(model, &drawn, &drawn_density, shown.len())?;
+    let samples = samples(fitted, &drawn, &drawn_density, shown.len())?;
     Ok(Page {
         title: input.title.to_owned(),
         summary: summary::summary(input, shown.len(), &projections),
@@ -151,8 +161,17 @@ pub fn build_with<E: From<Error>>(
         experts,
         rows: rows::rows(input, &shown, &log_density, &projections),
         samples: Some(samples),
-        outliers: outliers::outliers(input, &least, &shown, &log_density, drawn_density)?,
+        outliers: outliers::outliers(
+            input,
+            &explainer,
+            &least,
+            &shown,
+            &log_density,
+            drawn_density,
+        )?,
         image: input.image,
+        layers: layers::layers(input, &shown),
+        parts,
     })
 }
 
@@ -160,7 +179,7 @@ fn check(input: &Input) -> Result<()> {
     let same = |what, expected: usize, got: usize| {
         if expected == got { Ok(()) } else { Err(Error::Shape { what, expected, got }) }
     };
-    let (columns, rows) = (input.model.whitening().columns(), input.rows.len());
+    let (columns, rows) = (input.fitted.model.whitening().columns(), input.rows.len());
     same("columns of a row", columns, input.rows.columns())?;
     same("names of columns", columns, input.names.len())?;
     if let Some(numbers) = input.numbers {
@@ -190,18 +209,18 @@ fn by_expert(z: &[f64], experts: usize) -> Vec<Vec<f64>> {
 
 /// The first of the drawn rows, as many as rows are shown.
 fn samples(
-    model: &Model,
+    fitted: Fitted,
     drawn: &upoe::Rows,
     drawn_density: &[f64],
     shown: usize,
 ) -> Result<Samples> {
     let (count, columns) = (shown.min(MOST_SAMPLES).min(drawn.len()), drawn.columns());
     let drawn_rows = drawn.slice(0..count);
-    let z = model.transform(&drawn_rows)?;
+    let z = fitted.transform(&drawn_rows)?;
     let column = |c: usize| (0..count).map(|i| drawn_rows.row(i)[c]).collect();
     Ok(Samples {
         log_density: drawn_density[..count].iter().copied().collect(),
-        projections: by_expert(&z, model.experts().len())
+        projections: by_expert(&z, fitted.model.experts().len())
             .into_iter()
             .map(|z| z.into_iter().collect())
             .collect(),

@@ -67,7 +67,7 @@ fn json_for_script(page: &Page) -> String {
 }
 
 /// Escapes text for HTML text and quoted attributes.
-fn text(raw: &str) -> String {
+pub(crate) fn text(raw: &str) -> String {
     let mut safe = String::with_capacity(raw.len());
     for character in raw.chars() {
         match character {
@@ -129,6 +129,8 @@ mod tests {
             samples: None,
             outliers: vec![],
             image: None,
+            layers: None,
+            parts: vec![],
         }
     }
 

@@ -6,17 +6,24 @@
 //! this crate needs no Node. [`figure`] draws the figures of the experiments.
 
 mod build;
+mod comparison;
+mod far_out;
 pub mod figure;
 mod finding;
 mod html;
+mod layer_words;
 mod packed;
 mod page;
 
 pub use build::{Cells, FitRecord, Input, Kept, MOST_ROWS, Step, build, build_with};
+pub use comparison::comparison_html;
+pub use far_out::{far_words, radial_words};
 pub use finding::{Finding, Overlap};
 pub use html::html;
+pub use layer_words::{layer_kind, layer_words, member_words, says};
 pub use packed::{Codes, Floats};
 pub use page::{
-    AgainstGaussian, Axis, Clusters, Column, Curve, GainPath, Histogram, Image, Outlier, Page,
-    Quantiles, Samples, Setting, ShownExpert, ShownParameter, ShownRows, Summary, Values,
+    AgainstGaussian, Axis, Clusters, Column, Curve, GainPath, Histogram, Image, OddValue, Outlier,
+    Page, Quantiles, Samples, Setting, ShownExpert, ShownLayer, ShownLayers, ShownMember,
+    ShownParameter, ShownRadial, ShownRows, Summary, Values,
 };

@@ -4,6 +4,10 @@
 //! rows into given bins. NaN becomes `null` in JSON and is shown as "not known"; ln p may be
 //! −∞, which JSON lacks: it is written as the text `"-inf"`. Arrays ([`Floats`]) keep both.
 
+mod layers;
+
+pub use layers::{ShownLayer, ShownLayers, ShownMember, ShownRadial};
+
 use serde::{Serialize, Serializer};
 use upoe::evaluate::Mean;
 
@@ -28,6 +32,10 @@ pub struct Page {
     pub outliers: Vec<Outlier>,
     /// Set when the modelled columns are the pixels of an image.
     pub image: Option<Image>,
+    /// The layers of a stack; none where the model has one layer.
+    pub layers: Option<ShownLayers>,
+    /// The names of the parts in [`Outlier::experts`]; none where they are the experts of the one layer.
+    pub parts: Vec<String>,
 }
 
 /// Facts about the data and the fit.
@@ -283,7 +291,11 @@ pub struct Outlier {
     pub tail: Option<f64>,
     /// A note: why its ln p is −∞.
     pub note: Option<String>,
-    /// ln p at the data's mean.
+    /// How far out it lies, in words, where there is a radial expert.
+    pub far: Option<String>,
+    /// The values most to blame, beside what is expected given the others, the first the most.
+    pub odd: Vec<OddValue>,
+    /// ln p at the data's mean; for stacks and pools the mean ln p of rows drawn from the model.
     pub baseline: f64,
     /// How each expert moves ln p from the baseline.
     pub experts: Vec<f64>,
@@ -296,6 +308,15 @@ pub struct Outlier {
     pub split: Vec<Floats>,
     /// The row's modelled cells.
     pub values: Floats,
+}
+
+/// A value of a row beside what is expected, given the row's other values.
+#[derive(Clone, Debug, Serialize)]
+pub struct OddValue {
+    /// "CW 47.1, expected 45.3 (44.9 to 45.8)".
+    pub words: String,
+    /// The two-sided tail probability of the value.
+    pub surprise: f64,
 }
 
 /// The shape of an image whose pixels, row by row, are the modelled columns.

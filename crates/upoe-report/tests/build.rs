@@ -42,7 +42,7 @@ fn page(fit: &Fit, training: &FitRecord, values: &[f64], kept: &[Kept]) -> upoe:
     let names: Vec<String> = (0..columns).map(|c| format!("c{c}")).collect();
     build(&Input {
         title: "test",
-        model: &fit.model,
+        fitted: (&fit.model).into(),
         training,
         names: &names,
         rows: Rows::new(values, columns)?,
@@ -155,7 +155,7 @@ fn work_is_watched_and_can_be_ended() {
     let names: Vec<String> = (0..5).map(|c| c.to_string()).collect();
     let input = Input {
         title: "",
-        model: &fit.model,
+        fitted: (&fit.model).into(),
         training: &training,
         names: &names,
         rows: Rows::new(&values, 5).unwrap(),
@@ -199,7 +199,7 @@ fn what_does_not_fit_is_refused() {
     let kept = [Kept { name: "short".into(), cells: Cells::Numbers(vec![1.0]) }];
     let good = Input {
         title: "",
-        model: &fit.model,
+        fitted: (&fit.model).into(),
         training: &training,
         names: &names,
         rows: Rows::new(&values, 5).unwrap(),

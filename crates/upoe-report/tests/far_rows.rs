@@ -38,7 +38,7 @@ fn page(fit: &Fit, values: &[f64]) -> Page {
     let names: Vec<String> = (0..COLUMNS).map(|c| format!("c{c}")).collect();
     build(&Input {
         title: "far",
-        model: &fit.model,
+        fitted: (&fit.model).into(),
         training: &training,
         names: &names,
         rows: Rows::new(values, COLUMNS).unwrap(),

@@ -45,6 +45,11 @@ export interface Quantity {
   samples: (() => Float32Array) | null;
 }
 
+/** A quantity of rows that the model is not drawn for. */
+export function quantity(id: string, label: string, decode: () => Float32Array): Quantity {
+  return { id, label, ...numbers(decode), samples: null };
+}
+
 /** A quantity with one label per row. */
 export interface Grouping {
   id: string;

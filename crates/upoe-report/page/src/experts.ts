@@ -93,13 +93,13 @@ function groups(parameters: Expert["parameters"], label: string): HTMLElement | 
   );
 }
 
-/** The filter and the pattern, as bars or as images. */
+/** The pattern and the filter, as bars or as images. */
 function weights(data: Data, store: Store, k: number): HTMLElement {
   const { experts: all, summary, image } = data.page;
   const expert = all[k];
   const filter = floats(expert.filter);
   const pattern = floats(expert.pattern);
-  let view: "filter" | "pattern" = image ? "pattern" : "filter";
+  let view: "filter" | "pattern" = "pattern";
   let most = 10;
   const spread = summary.columns.map((column) => column.standard_deviation ?? 1);
   const bars = () => {
@@ -146,8 +146,8 @@ function weights(data: Data, store: Store, k: number): HTMLElement {
     segments(
       `Columns of expert ${k + 1}, shown as`,
       [
-        { value: "filter", label: "Filter", hint: "how each column changes the projection" },
         { value: "pattern", label: "Pattern", hint: "how each column changes with the projection" },
+        { value: "filter", label: "Filter", hint: "how each column changes the projection" },
       ],
       view,
       (value) => {

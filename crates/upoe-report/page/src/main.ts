@@ -5,6 +5,7 @@ import { Data } from "./data";
 import { h, segments } from "./dom";
 import { experts } from "./experts";
 import { gain } from "./gain";
+import { layers } from "./layers";
 import { whole } from "./number";
 import { outliers } from "./outliers";
 import { scatter } from "./scatter";
@@ -58,6 +59,14 @@ function start(page: Page): void {
         : "The histogram shows the rows projected on the expert's direction. The solid line is the fitted density, the dashed line is the Gaussian it replaces, and thin lines are the groups of a mixture. Drag over the bars to select rows. Under “Fit”, points on the diagonal mean a perfect fit; about 95 % lie in the band if the model is right.",
       gaussian ? null : experts(data, store),
     ),
+    page.layers
+      ? section(
+          "layers",
+          "Layers",
+          "The directions above are the first that were found. Each layer of the stack makes the rows more Gaussian, and the next one looks at what is left; ln p adds up over the layers.",
+          layers(store, page.layers),
+        )
+      : null,
     section(
       "scatter",
       "Scatter",
@@ -68,7 +77,7 @@ function start(page: Page): void {
     section(
       "outliers",
       "Outliers",
-      `The least probable rows. The bars show how much each expert and each column changes ln p, compared with a row at the mean of the data. The changes add up exactly.${gaussian ? "" : " Press an expert to split its change by column."}`,
+      `The least probable rows. The bars show how much each expert and each column changes ln p, compared with ${page.layers ? "rows drawn from the model" : "a row at the mean of the data"}. The changes add up exactly.${gaussian || page.layers ? "" : " Press an expert to split its change by column."}`,
       outliers(data, store),
     ),
     section("rows", "Selected rows", "", rows),
@@ -77,6 +86,7 @@ function start(page: Page): void {
     ["summary", "Summary"],
     ["gain", "Gain"],
     ["experts", "Experts"],
+    ...(page.layers ? [["layers", "Layers"]] : []),
     ["scatter", "Scatter"],
     ["tour", "Tour"],
     ["outliers", "Outliers"],
@@ -100,7 +110,7 @@ function start(page: Page): void {
     h("a", { class: "skip", href: "#summary" }, "Skip to the summary"),
     h("div", { class: "top" }, h("nav", { "aria-label": "Sections" }, ...links), samples, toggle),
     h("header", { class: "title" }, h("p", { class: "kicker" }, "Projection pursuit density estimate"), h("h1", {}, page.title), h("p", { class: "headline" }, page.summary.headline.replace(/ %/g, "\u00a0%"))),
-    h("main", {}, ...sections),
+    h("main", {}, ...sections.filter((part) => part !== null)),
     h("footer", {}, h("p", {}, `Made by upoe ${page.summary.version}. This file is self-contained: it needs no network and sends no data.`)),
     bar,
   );

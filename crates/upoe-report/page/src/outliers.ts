@@ -53,7 +53,7 @@ function card(data: Data, store: Store, outlier: Outlier): HTMLElement {
   const split = outlier.split.map(floats);
   let part = -1;
   const parts = [
-    ...outlier.experts.map((value, k) => ({ label: `expert ${k + 1}`, value: value ?? NaN, at: k })),
+    ...outlier.experts.map((value, k) => ({ label: data.page.parts[k] ?? `expert ${k + 1}`, value: value ?? NaN, at: k })),
     { label: "Gaussian rest", value: outlier.rest ?? NaN, at: outlier.experts.length },
   ];
   const shown = parts.length > 9 ? [...parts].sort((a, b) => Math.abs(b.value) - Math.abs(a.value)).slice(0, 8) : parts;
@@ -103,8 +103,11 @@ function card(data: Data, store: Store, outlier: Outlier): HTMLElement {
       button,
       h("p", { class: "words" }, ...data.texts.slice(0, 3).flatMap((text) => [h("span", { class: "chip" }, text.levels[text.codes()[row]] ?? "–"), " "])),
       h("p", {}, h("strong", {}, `ln p = ${show(outlier.log_density, 4)}`), outlier.tail === null || outlier.log_density === -Infinity ? "" : `, ${rarity(outlier.tail, data.page.samples?.drawn ?? 0)}`),
-      h("p", { class: "fine" }, outlier.note ?? `${show(outlier.baseline, 4)} at the data's mean; change ${signed(sum(parts), 2)}`),
+      h("p", { class: "fine" }, outlier.note ?? `${show(outlier.baseline, 4)} ${data.page.layers ? "is the mean of rows drawn from the model" : "at the data's mean"}; change ${signed(sum(parts), 2)}`),
+      outlier.far === null ? null : h("p", { class: "fine" }, `It lies ${outlier.far}.`),
     ),
+    odd(outlier),
+    splits(outlier.odd.length > 0, [
     outlier.experts.length ? byExpert.root : null,
     outlier.experts.length && split.length ? focus : null,
     image
@@ -116,6 +119,7 @@ function card(data: Data, store: Store, outlier: Outlier): HTMLElement {
           h("p", { class: "fine" }, "By pixel: orange raises ln p, blue lowers it."),
         )
       : byColumn.root,
+    ]),
   );
   store.on(["selection"], () => {
     const on = store.mask[row] === 1;
@@ -126,6 +130,25 @@ function card(data: Data, store: Store, outlier: Outlier): HTMLElement {
   item.addEventListener("pointerenter", () => store.setHover(row));
   item.addEventListener("pointerleave", () => store.setHover(-1));
   return item;
+}
+
+/** The values most to blame, beside what is expected given the row's others. */
+function odd(outlier: Outlier): HTMLElement | null {
+  if (!outlier.odd.length) return null;
+  const chance = (p: number): string => (p < 0.001 ? "less than 1 in 1,000" : `${show(100 * p, 2)} %`);
+  return h(
+    "ul",
+    { class: "odd" },
+    ...outlier.odd.map(({ words, surprise }) =>
+      h("li", {}, words, h("span", { class: "fine" }, ` as far out: ${chance(surprise)}`)),
+    ),
+  );
+}
+
+/** How ln p splits over experts and columns; folded where the values say it already. */
+function splits(folded: boolean, content: (HTMLElement | null)[]): HTMLElement {
+  if (!folded) return h("div", {}, ...content);
+  return h("details", {}, h("summary", {}, "How ln p splits over experts and columns"), ...content);
 }
 
 const sum = (parts: { value: number }[]): number => parts.reduce((total, { value }) => total + value, 0);

@@ -19,6 +19,23 @@ export interface Page {
   samples: Samples | null;
   outliers: Outlier[];
   image: { height: number; width: number } | null;
+  /** Null where the model has one layer. */
+  layers: Layers | null;
+  /** Names of an outlier's `experts`; empty where they are the experts of the one layer. */
+  parts: string[];
+}
+
+export interface Layers {
+  column_experts: string[];
+  layers: {
+    kind: string;
+    words: string;
+    gain: Real;
+    holdout: Real;
+    p_value: Real;
+    radial: { dims: number; histogram: Histogram; curve: Expert["curve"]; values: Floats } | null;
+  }[];
+  members: { share: number; words: string }[];
 }
 
 export interface Summary {
@@ -101,6 +118,9 @@ export interface Outlier {
   log_density: Real;
   tail: Real;
   note: string | null;
+  /** How far out it lies, where there is a radial expert. */
+  far: string | null;
+  odd: { words: string; surprise: number }[];
   baseline: Real;
   experts: Real[];
   rest: Real;

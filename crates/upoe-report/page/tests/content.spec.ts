@@ -1,7 +1,7 @@
 // Hostile text stays text, explanations add up, the words follow the glossary, pictures can be saved.
 
 import { readFileSync } from "node:fs";
-import { agreed, expect, floats, open, settle, test } from "./support";
+import { agreed, expect, floats, open, settle, test, unfold } from "./support";
 
 test("hostile names and cells are shown as text", async ({ page: tab }) => {
   const page = await open(tab, "hostile");
@@ -50,6 +50,8 @@ test("explanations of outliers add up", async ({ page: tab }) => {
     expect(Math.abs(columns - parts)).toBeLessThan(1e-4 * Math.max(1, Math.abs(parts)));
   }
   const card = tab.locator(".outlier").first();
+  await expect(card.locator(".odd li").first()).toContainText(page.outliers[0].odd[0].words);
+  await card.locator("summary").click();
   const bars = card.locator("figure").first().locator(".bar.pressable");
   test.skip((await bars.count()) === 0, "no split");
   const shown = (): Promise<string[]> => card.locator("figure").last().locator(".bar .value").allTextContents();
@@ -103,6 +105,7 @@ test("a density of zero is minus infinity, not unknown", async ({ page: tab }) =
 for (const name of ["demo", "image"] as const)
   test(`${name}: every kind of picture saves as SVG and PNG`, async ({ page: tab }) => {
     await open(tab, name);
+    await unfold(tab);
     const pixels = ["#expert-1 .weights figure", ".outlier .pair figure >> nth=1"];
     const all = ["#gain figure", "#expert-1 .histogram", "#expert-1 .weights figure", "#expert-1 .qq", "#scatter figure", "#tour figure", "#outliers .histogram", ".outlier figure >> nth=0"];
     const pictures = name === "image" ? pixels : all;
@@ -122,3 +125,22 @@ for (const name of ["demo", "image"] as const)
       expect(png.length).toBeGreaterThan(500);
     }
   });
+
+test("layers show what they add, and an outlier's parts add up over them", async ({ page: tab }) => {
+  const page = await open(tab, "layers");
+  const all = page.layers!;
+  expect(all.layers.length).toBeGreaterThan(1);
+  expect(all.layers.some(({ radial }) => radial !== null)).toBe(true);
+  await expect(tab.locator("#layers table.layers tbody tr")).toHaveCount(all.layers.length);
+  await expect(tab.locator("#layers .histogram")).toHaveCount(all.layers.filter(({ radial }) => radial).length);
+  await expect(tab.locator("#layers")).toContainText("times as far out as the middle row");
+  await expect(tab.locator("#layers")).toContainText("The pool");
+  const shares = all.members.reduce((sum, { share }) => sum + share, 0);
+  expect(shares).toBeCloseTo(1, 9);
+  for (const outlier of page.outliers) {
+    expect(outlier.experts.length).toBe(page.parts.length);
+    const sum = outlier.experts.reduce<number>((total, value) => total + (value ?? NaN), (outlier.baseline ?? NaN) + (outlier.rest ?? NaN));
+    expect(sum).toBeCloseTo(outlier.log_density ?? NaN, 6);
+  }
+  await expect(tab.locator(".outlier").first()).toContainText("times as far out as usual, in every direction");
+});

@@ -18,6 +18,7 @@ export const PAGES = {
   image: made("image"),
   hostile: made("hostile"),
   degenerate: made("degenerate"),
+  layers: made("layers"),
   many: made("many"),
 };
 export type Name = keyof typeof PAGES;
@@ -160,3 +161,9 @@ export async function agreed(tab: Tab, page: Page): Promise<number> {
 }
 
 export { codes, floats };
+
+/** Opens what is folded away, and waits until it is drawn. */
+export async function unfold(tab: Tab): Promise<void> {
+  await tab.evaluate(() => document.querySelectorAll("details").forEach((part) => (part.open = true)));
+  await settle(tab);
+}

@@ -1,7 +1,7 @@
 // Every page opens without an error, draws every view, and fits its width.
 
 import { statSync } from "node:fs";
-import { expect, floats, ink, type Name, open, PAGES, settle, test } from "./support";
+import { expect, floats, ink, type Name, open, PAGES, settle, test, unfold } from "./support";
 
 for (const name of Object.keys(PAGES) as Name[]) {
   test(`${name}: every view is drawn`, async ({ page: tab }) => {
@@ -9,13 +9,14 @@ for (const name of Object.keys(PAGES) as Name[]) {
     for (const id of ["summary", "gain", "experts", "scatter", "tour", "outliers", "rows"])
       await expect(tab.locator(`section#${id} h2`)).toHaveCount(1);
     const drawn = Math.min(page.experts.length, page.experts.length <= 15 ? 15 : 12);
-    await expect(tab.locator(".expert")).toHaveCount(drawn);
-    await expect(tab.locator(".expert .histogram .fitted")).toHaveCount(drawn);
-    await expect(tab.locator(".expert .histogram .gaussian")).toHaveCount(drawn);
-    await expect(tab.locator(".expert .qq .dots")).toHaveCount(drawn);
+    await expect(tab.locator("#experts .expert")).toHaveCount(drawn);
+    await expect(tab.locator("#experts .expert .histogram .fitted")).toHaveCount(drawn);
+    await expect(tab.locator("#experts .expert .histogram .gaussian")).toHaveCount(drawn);
+    await expect(tab.locator("#experts .expert .qq .dots")).toHaveCount(drawn);
     await expect(tab.locator(".outlier")).toHaveCount(page.outliers.length);
     await expect(tab.locator("#gain .dot.train")).toHaveCount(page.path.train.length);
     await expect(tab.locator("#gain .optimum")).toHaveCount(1);
+    await unfold(tab);
     for (const picture of await tab.locator("figure.picture").all()) {
       expect(await picture.locator("svg > *:not(desc)").count(), "marks").toBeGreaterThan(0);
       expect(await picture.locator("svg > desc").textContent()).not.toBe("");
@@ -44,8 +45,8 @@ test("a button shows the other experts", async ({ page: tab }) => {
   expect(page.experts.length).toBeGreaterThan(15);
   await tab.getByRole("button", { name: /Show the other \d+ experts/ }).click();
   await settle(tab);
-  await expect(tab.locator(".expert")).toHaveCount(page.experts.length);
-  await expect(tab.locator(".expert .histogram .fitted")).toHaveCount(page.experts.length);
+  await expect(tab.locator("#experts .expert")).toHaveCount(page.experts.length);
+  await expect(tab.locator("#experts .expert .histogram .fitted")).toHaveCount(page.experts.length);
 });
 
 test("the demo's page is small and self-contained", async ({ page: tab }) => {

@@ -11,7 +11,7 @@ pub(super) fn experts<E>(
     projections: &[Vec<f64>],
     watch: &mut dyn FnMut(Step) -> Result<(), E>,
 ) -> Result<Vec<ShownExpert>, E> {
-    let model = input.model;
+    let model = input.fitted.model;
     let (filters, patterns) = (model.filters(), model.patterns());
     let total = model.experts().len();
     (0..total)

@@ -1,13 +1,25 @@
 //! What was found, in a sentence or two.
 
+use upoe::{Layer, Stack};
+
 use super::Input;
-use crate::Finding;
 use crate::finding::number;
+use crate::{Finding, radial_words};
 
 /// The headline: how many directions make the rows differ from a Gaussian, and what the first
 /// shows; all of them, where they are few and each shows groups.
 pub(super) fn headline(input: &Input) -> String {
-    sentence(&input.model.experts().iter().map(Finding::of).collect::<Vec<_>>())
+    let found: Vec<Finding> = input.fitted.model.experts().iter().map(Finding::of).collect();
+    let layers = input.fitted.stack.map_or(&[][..], Stack::layers);
+    let radial = layers.iter().find_map(|layer| match layer {
+        Layer::Radial(radial) => Some(capitalised(&radial_words(radial))),
+        _ => None,
+    });
+    match (radial, found.is_empty()) {
+        (Some(radial), true) => format!("No direction stands out, but distances do. {radial}."),
+        (Some(radial), false) => format!("{} {radial}.", sentence(&found)),
+        (None, _) => sentence(&found),
+    }
 }
 
 fn sentence(found: &[Finding]) -> String {

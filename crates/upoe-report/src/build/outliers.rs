@@ -1,13 +1,18 @@
 //! The least probable rows, and why they are.
 
 use upoe::evaluate::Tail;
-use upoe::{Explanation, Result};
+use upoe::expected::{self, Expected};
+use upoe::{Explainer, Result};
 
 use super::Input;
-use crate::Outlier;
+use crate::{OddValue, Outlier, far_words};
 
 /// Outliers the page lists.
 const MOST: usize = 12;
+/// Values of an outlier that are shown beside expected ones.
+const MOST_ODD: usize = 4;
+/// With more columns no expected values are computed; of stacks and pools with a fifth of them.
+const MOST_COLUMNS: usize = 200;
 /// Numbers in the full split of a row at most; beyond them it is left out.
 const MOST_SPLIT: usize = 20_000;
 
@@ -27,6 +32,7 @@ pub(super) fn least(log_density: &[f64]) -> Vec<usize> {
 /// model, `shown` the rows on the page.
 pub(super) fn outliers(
     input: &Input,
+    explainer: &Explainer,
     least: &[usize],
     shown: &[usize],
     log_density: &[f64],
@@ -38,33 +44,57 @@ pub(super) fn outliers(
         .map(|&row| {
             let values = input.rows.row(row);
             let ln_p = log_density[row];
-            let Explanation { baseline, experts, rest, experts_by_column, rest_by_column, .. } =
-                input.model.explain(&values)?;
-            let column = |c: usize| {
-                experts_by_column.iter().map(|by| by[c]).sum::<f64>() + rest_by_column[c]
-            };
+            let why = explainer.explain(input.fitted, &values)?;
+            let columns = explainer.columns(input.fitted, &values)?;
+            let mut experts = why.parts;
+            let rest = experts.remove(explainer.rest());
             let small = (experts.len() + 1) * values.len() <= MOST_SPLIT;
-            let split = experts_by_column.iter().chain([&rest_by_column]).filter(|_| small);
+            let split = match input.fitted.is_one_layer() && small {
+                true => {
+                    let parts = input.fitted.model.explain(&values)?;
+                    parts.experts_by_column.into_iter().chain([parts.rest_by_column]).collect()
+                }
+                false => Vec::new(),
+            };
+            let far = why.times_as_far.iter().copied().find(|times| times.is_finite());
             Ok(Outlier {
                 position: shown.partition_point(|&s| s < row),
                 log_density: ln_p,
                 tail: Some(tail.at(ln_p)),
                 note: (ln_p == f64::NEG_INFINITY).then(|| outside(input, &values)).transpose()?,
-                baseline,
+                far: far.map(far_words),
+                odd: odd(input, &values)?,
+                baseline: why.baseline,
                 experts,
                 rest,
-                columns: (0..values.len()).map(column).collect(),
-                split: split.map(|by| by.iter().copied().collect()).collect(),
+                columns: columns.into_iter().collect(),
+                split: split.into_iter().map(|by: Vec<f64>| by.into_iter().collect()).collect(),
                 values: values.iter().copied().collect(),
             })
         })
         .collect()
 }
 
+/// The values most to blame, unless columns are pixels or too many.
+fn odd(input: &Input, row: &[f64]) -> Result<Vec<OddValue>> {
+    let most = if input.fitted.is_one_layer() { MOST_COLUMNS } else { MOST_COLUMNS / 5 };
+    if input.image.is_some() || row.len() > most {
+        return Ok(Vec::new());
+    }
+    let found = expected::of(input.fitted.density(), row)?.into_iter().enumerate();
+    let mut found: Vec<(usize, Expected)> = found.filter_map(|(i, e)| Some((i, e?))).collect();
+    found.sort_by(|a, b| b.1.blame.total_cmp(&a.1.blame));
+    let of_column = |(i, e): &(usize, Expected)| OddValue {
+        words: e.words(&input.names[*i]),
+        surprise: e.surprise(),
+    };
+    Ok(found.iter().take(MOST_ODD).map(of_column).collect())
+}
+
 /// Why a row has density 0.
 fn outside(input: &Input, row: &[f64]) -> Result<String> {
     let rows = upoe::Rows::new(row, row.len())?;
-    let outside = input.model.whitening().outside(&rows)?;
+    let outside = input.fitted.model.whitening().outside(&rows)?;
     let name = |column: usize| input.names[column].clone();
     Ok(match outside.map(|outside| outside.reason(name)) {
         Some(reason) => format!(

@@ -70,7 +70,8 @@ fn axes(input: &Input) -> Vec<usize> {
     let count = input.names.len();
     let mut axes: Vec<usize> = (0..count).collect();
     if count > MOST_COLUMNS {
-        let (filters, deviations) = (input.model.filters(), &input.model.whitening().deviations());
+        let (filters, deviations) =
+            (input.fitted.model.filters(), &input.fitted.model.whitening().deviations());
         let size =
             |c: usize| filters.iter().map(|w| (w[c] * deviations[c]).abs()).fold(0.0, f64::max);
         axes.sort_by(|a, b| size(*b).total_cmp(&size(*a)).then(a.cmp(b)));
@@ -98,7 +99,7 @@ fn clusters(input: &Input, shown: &[usize], projections: &[Vec<f64>]) -> Vec<Clu
         let labels = shown.iter().map(likelier).collect();
         (groups > 1).then_some(Clusters { expert: j, groups, labels })
     };
-    input.model.experts().iter().enumerate().filter_map(of).collect()
+    input.fitted.model.experts().iter().enumerate().filter_map(of).collect()
 }
 
 /// Texts as codes into their distinct values, in order of first sight.

@@ -1,5 +1,6 @@
 //! Facts about the data and the fit.
 
+use upoe::PathPoint;
 use upoe::evaluate::{Likelihood, Mean};
 
 use super::{FitRecord, Input, MOST_COLUMNS, headline};
@@ -7,8 +8,8 @@ use crate::{AgainstGaussian, Axis, Setting, Summary};
 
 /// The summary of a page that shows `shown` rows, given the projections of all rows.
 pub(super) fn summary(input: &Input, shown: usize, projections: &[Vec<f64>]) -> Summary {
-    let Input { training, model, names, rows, .. } = *input;
-    let whitening = model.whitening();
+    let Input { training, fitted, names, rows, .. } = *input;
+    let whitening = fitted.model.whitening();
     let mut notices = training.notices.clone();
     if shown < rows.len() {
         notices.push(format!(
@@ -64,11 +65,15 @@ fn thousands(n: usize) -> String {
     groups.join("\u{202f}")
 }
 
-/// The Gaussian's ln p is the model's minus the gain of the path: the way from sphered space
+/// The Gaussian's ln p is the model's minus its gain: the way from sphered space
 /// to the columns adds the same to both.
 fn likelihood(training: &FitRecord, of: &Likelihood) -> AgainstGaussian {
-    let gain = training.state.gain();
     let unknown = f64::NAN;
+    let all = training
+        .evaluation
+        .gain
+        .map(|gain| PathPoint { train: gain.train.unwrap_or(unknown), holdout: gain.holdout });
+    let gain = all.or_else(|| training.state.gain());
     let train = of.train.unwrap_or(unknown);
     let holdout = of.holdout.map(|mean| {
         let standard_error = of.holdout_standard_error.unwrap_or(unknown);
