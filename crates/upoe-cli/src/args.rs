@@ -15,11 +15,13 @@ use crate::overwriting::refuse_overwriting;
 #[derive(Args)]
 pub struct TableArgs {
     /// The table: CSV or TSV (also .gz), NPY, Parquet, MATLAB v5 (FILE.mat or FILE.mat:NAME);
-    /// `-` reads CSV from the standard input
+    /// `-` reads CSV from the standard input. A folder, or a pattern in quotes ('data/*.parquet'), is
+    /// one table in several files with the same columns
     #[arg(value_name = "DATA")]
     pub data: PathBuf,
     /// Columns to use, by name or by position from 1 [default: all numeric columns, or those of
-    /// the model]; put a name that has a comma in quotes: '"a, b",c'
+    /// the model]; put a name that has a comma in quotes: '"a, b",c';
+    /// or give a range: x1-x20
     #[arg(long, value_name = "A,B", value_delimiter = ',', help_heading = "Columns")]
     pub columns: Vec<String>,
     /// Columns to leave out
@@ -29,17 +31,64 @@ pub struct TableArgs {
     #[arg(long, value_name = "ID,LABEL", value_delimiter = ',', help_heading = "Columns")]
     pub keep: Vec<String>,
     /// What to do with empty cells, NA, N/A, null and nan: error refuses them, drop leaves out
-    /// their rows
-    #[arg(long, default_value = "error", value_name = "error|drop", help_heading = "Columns",
+    /// their rows, model takes them as unknown and uses what is there [default: error, or model
+    /// where missing cells are what it is about]
+    #[arg(long, value_name = "error|drop|model", help_heading = "Columns",
           hide_possible_values = true,
-          value_parser = PossibleValuesParser::new(["error", "drop"]))]
-    pub missing: String,
+          value_parser = PossibleValuesParser::new(["error", "drop", "model"]))]
+    pub missing: Option<String>,
     /// Whether the first row of a text file holds the names of the columns; auto: it does when
     /// none of its cells is a number
     #[arg(long, default_value = "auto", value_name = "auto|yes|no", help_heading = "Columns",
           hide_possible_values = true,
           value_parser = PossibleValuesParser::new(["auto", "yes", "no"]))]
     pub header: String,
+    /// What separates the cells of a text file: a character, tab, or space for any run of blanks
+    /// [default: found out]
+    #[arg(long, value_name = "CHAR", help_heading = "Text files", value_parser = separator)]
+    pub sep: Option<u8>,
+    /// What numbers in a text file have before their fraction, a point or a comma [default: found
+    /// out where commas do not separate cells]
+    #[arg(long, value_name = ".|,", help_heading = "Text files", value_parser = decimal)]
+    pub decimal: Option<u8>,
+    /// Lines to pass over at the start of a text file
+    #[arg(long, value_name = "N", default_value_t = 0, help_heading = "Text files")]
+    pub skip: usize,
+    /// Lines of a text file that start with this character are comments
+    #[arg(long, value_name = "CHAR", help_heading = "Text files", value_parser = ascii)]
+    pub comment: Option<u8>,
+    /// More words or numbers that stand for a missing cell, in any format
+    #[arg(
+        long,
+        value_name = "-999,?",
+        value_delimiter = ',',
+        allow_hyphen_values = true,
+        help_heading = "Columns"
+    )]
+    pub na_values: Vec<String>,
+}
+
+/// One ASCII character.
+fn ascii(text: &str) -> Result<u8, String> {
+    match text.as_bytes() {
+        [byte] if byte.is_ascii() && !byte.is_ascii_control() && *byte != b'"' => Ok(*byte),
+        _ => Err("give one character, not a quotation mark".into()),
+    }
+}
+
+fn separator(text: &str) -> Result<u8, String> {
+    match text {
+        "tab" | "\t" | "\\t" => Ok(b'\t'),
+        "space" => Ok(b' '),
+        _ => ascii(text).map_err(|_| "give one character, tab or space".into()),
+    }
+}
+
+fn decimal(text: &str) -> Result<u8, String> {
+    match text {
+        "." | "," => Ok(text.as_bytes()[0]),
+        _ => Err("give a point or a comma".into()),
+    }
 }
 
 impl TableArgs {
@@ -49,8 +98,9 @@ impl TableArgs {
             o.columns = names(&self.columns);
             o.exclude = names(&self.exclude);
             o.keep = names(&self.keep);
-            o.missing = match self.missing.as_str() {
-                "drop" => MissingCells::Drop,
+            o.missing = match self.missing.as_deref() {
+                Some("drop") => MissingCells::Drop,
+                Some("model") => MissingCells::Keep,
                 _ => MissingCells::Error,
             };
             o.header = match self.header.as_str() {
@@ -58,6 +108,11 @@ impl TableArgs {
                 "no" => Header::No,
                 _ => Header::Auto,
             };
+            o.dialect.separator = self.sep;
+            o.dialect.decimal = self.decimal;
+            o.dialect.skip = self.skip;
+            o.dialect.comment = self.comment;
+            o.missing_words = self.na_values.clone();
         })
     }
 

@@ -90,6 +90,7 @@ impl Demo {
 
     fn show(&self, file: &ModelFile, table: &Table, z: &[f64]) -> String {
         let (experts, filters) = (file.model.experts(), file.model.filters());
+        let correlations = file.model.correlations();
         let about = format!(
             "{} crabs, 5 measurements in mm (frontal lobe, rear width, carapace length and width, \
              body depth); species and sex are not used in the fit. Two mixture experts (μ = ∓1, \
@@ -105,7 +106,10 @@ impl Demo {
             let says = upoe_report::Finding::of(learned.expert());
             lines.push(format!("{}  gain {gain:.5} nats per crab  mixture: {says}", bold(&name)));
             lines.push(format!("  {}", parameters(learned.expert())));
-            lines.push(format!("  filter  {}", describe::strongest(file, &filters[j], 68)));
+            lines
+                .push(format!("  moves with  {}", describe::strongest(file, &correlations[j], 64)));
+            let filter = describe::per_deviation(file, &filters[j]);
+            lines.push(format!("  filter      {}", describe::strongest(file, &filter, 64)));
             let curve = |z: f64| learned.expert().ln_density(z).exp();
             lines.extend(histogram(&along, curve, 64, 7).into_iter().map(|l| format!("  {l}")));
         }
@@ -119,6 +123,7 @@ impl Demo {
         let columns = COLUMNS.join(",");
         for (why, command) in [
             ("what has it learned?", format!("upoe inspect {model}")),
+            ("which groups are there?", format!("upoe groups {model} {csv} --keep sp,sex")),
             ("how probable is each crab?", format!("upoe score {model} {csv} --tail 10000")),
             ("why so probable?", format!("upoe explain {model} {csv} --keep sp,sex")),
             ("more crabs like these", format!("upoe sample {model} -n 10")),
@@ -137,7 +142,8 @@ fn fit(table: &Table) -> upoe::Result<ModelFile> {
     let fit = upoe::fit(&rows, &settings)?;
     let seconds = start.elapsed().as_secs_f64();
     let training = Training::new(fit.evaluate(&rows, None)?, seconds, &settings);
-    Ok(ModelFile::new(fit, table.names.clone(), settings, training))
+    let groups = fit.groups(&rows)?;
+    Ok(ModelFile::new(fit, table.names.clone(), settings, training).with_groups(groups))
 }
 
 fn parameters(expert: &Expert) -> String {

@@ -7,6 +7,7 @@ use upoe::{Cause, Notice, Rest};
 use upoe_file::ModelFile;
 use upoe_report::Finding;
 
+use crate::layers;
 use crate::output::number;
 use crate::progress::{duration, grouped};
 use crate::table::{TextTable, bold};
@@ -17,12 +18,13 @@ use crate::visible;
 pub fn json(file: &ModelFile) -> Value {
     let (model, training) = (&file.model, &file.training);
     let (filters, patterns) = (model.filters(), model.patterns());
+    let correlations = model.correlations();
     let experts: Vec<Value> = file
         .state
         .experts
         .iter()
-        .zip(filters.iter().zip(&patterns))
-        .map(|(learned, (filter, pattern))| {
+        .zip(filters.iter().zip(&patterns).zip(&correlations))
+        .map(|(learned, ((filter, pattern), correlation))| {
             let mut parameters = Map::new();
             let mut fixed = Vec::new();
             for parameter in learned.expert().parameters() {
@@ -48,6 +50,7 @@ pub fn json(file: &ModelFile) -> Value {
                 "filter": filter,
                 "loadings": filter,
                 "pattern": pattern,
+                "correlation": correlation,
                 "iterations": learned.iterations,
                 "converged": learned.converged,
             });
@@ -58,7 +61,7 @@ pub fn json(file: &ModelFile) -> Value {
         })
         .collect();
     let stop = json!(file.stop);
-    json!({
+    let mut all = json!({
         "rows": training.evaluation.rows,
         "holdout_rows": training.evaluation.holdout_rows,
         "weight": training.evaluation.weight,
@@ -78,7 +81,11 @@ pub fn json(file: &ModelFile) -> Value {
         "settings": json!(file.settings),
         "seed": training.seed,
         "version": training.version,
-    })
+    });
+    for (key, value) in layers::json(file) {
+        all[key] = value;
+    }
+    all
 }
 
 /// What a user should know, with the names of columns.
@@ -140,12 +147,13 @@ pub fn text(file: &ModelFile, most: usize) -> String {
     } else {
         lines.extend(experts(file, most));
         lines.push(String::new());
-        lines.extend(filters(file, most));
+        lines.extend(columns(file, most));
         let more = file.state.experts.len().saturating_sub(most);
         if more > 0 {
             lines.push(format!("… and {more} more: `upoe inspect` shows them all"));
         }
     }
+    lines.extend(layers::text(file));
     lines.push(String::new());
     lines.extend(likelihoods(file));
     lines.push(String::new());
@@ -188,26 +196,30 @@ pub fn probability(p: f64) -> String {
     if p < 1e-3 { "<0.001".into() } else { format!("{p:.3}") }
 }
 
-/// The columns that count most in the filter of each expert, for one standard deviation of the
-/// column.
-fn filters(file: &ModelFile, most: usize) -> Vec<String> {
-    let heading = "filter: strongest columns (change of z per standard deviation of the column)";
-    let mut lines = vec![bold(heading)];
+/// The columns that move most with each z, by correlation, then those that count most in its filter.
+fn columns(file: &ModelFile, most: usize) -> Vec<String> {
+    let mut lines = vec![bold("columns that move with z (correlation)")];
+    for (j, correlation) in file.model.correlations().iter().enumerate().take(most) {
+        lines.push(format!("{:>6}  {}", j + 1, strongest(file, correlation, 70)));
+    }
+    lines.push(String::new());
+    lines
+        .push(bold("filter: what z is made of (change of z per standard deviation of the column)"));
     for (j, filter) in file.model.filters().iter().enumerate().take(most) {
-        lines.push(format!("{:>6}  {}", j + 1, strongest(file, filter, 70)));
+        lines.push(format!("{:>6}  {}", j + 1, strongest(file, &per_deviation(file, filter), 70)));
     }
     lines
 }
 
-/// The strongest columns of a filter that fit into `width` characters.
-pub fn strongest(file: &ModelFile, filter: &[f64], width: usize) -> String {
-    let deviations = file.model.whitening().deviations();
-    let mut sizes: Vec<(f64, &str)> = filter
-        .iter()
-        .zip(deviations)
-        .map(|(w, s)| w * s)
-        .zip(file.names.iter().map(String::as_str))
-        .collect();
+/// A filter for one standard deviation of each column.
+pub fn per_deviation(file: &ModelFile, filter: &[f64]) -> Vec<f64> {
+    filter.iter().zip(file.model.whitening().deviations()).map(|(w, s)| w * s).collect()
+}
+
+/// The columns of the largest numbers that fit into `width` characters.
+pub fn strongest(file: &ModelFile, numbers: &[f64], width: usize) -> String {
+    let mut sizes: Vec<(f64, &str)> =
+        numbers.iter().copied().zip(file.names.iter().map(String::as_str)).collect();
     sizes.sort_by(|(a, _), (b, _)| b.abs().total_cmp(&a.abs()));
     let mut text = String::new();
     for (size, name) in sizes.into_iter().take(8) {
@@ -243,7 +255,19 @@ fn likelihoods(file: &ModelFile) -> Vec<String> {
             held(&training.evaluation.log_density),
         ],
     ];
-    if let Some(gain) = file.state.gain() {
+    if training.evaluation.log_likelihood.train.is_none()
+        && training.evaluation.log_density.train.is_some()
+    {
+        rows.remove(0); // Sphered rows have no missing cells.
+    }
+    if let Some(gain) = &training.evaluation.gain {
+        let number = |x: Option<f64>| x.map_or("-inf".into(), |x| format!("{x:+.4}"));
+        let held = match gain.holdout_standard_error {
+            Some(error) => format!("{} ± {error:.4}", number(gain.holdout)),
+            None => number(gain.holdout),
+        };
+        rows.push(["gain over a Gaussian".into(), number(gain.train), held]);
+    } else if let Some(gain) = file.state.gain() {
         let number = |x: Option<f64>| x.map_or(String::new(), |x| format!("{x:+.4}"));
         let (train, held) = (number(Some(gain.train)), number(gain.holdout));
         rows.push(["gain over a Gaussian".into(), train, held]);

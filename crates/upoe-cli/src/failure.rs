@@ -18,6 +18,8 @@ pub enum Failure {
     Usage(String),
     /// Ctrl-C or SIGTERM: status 130; what there is to say, if anything.
     Interrupted(Option<String>),
+    /// Something changed, and the caller wants to know by the status: 3, no message.
+    Changed,
     /// The reader closed the output: status 0, no message.
     ClosedPipe,
 }
@@ -35,11 +37,12 @@ impl Failure {
             Failure::Interrupted(Some(text)) => {
                 let _ = writeln!(err, "{}", visible::line(text));
             }
-            Failure::Interrupted(None) | Failure::ClosedPipe => {}
+            Failure::Interrupted(None) | Failure::Changed | Failure::ClosedPipe => {}
         }
         ExitCode::from(match self {
             Failure::Message(_) => 1,
             Failure::Usage(_) => 2,
+            Failure::Changed => 3,
             Failure::Interrupted(_) => interrupt::STATUS,
             Failure::ClosedPipe => 0,
         })
@@ -124,6 +127,16 @@ pub fn from_core(error: upoe::Error, table: &Table) -> Failure {
              number, or take logarithms",
             column(c)
         ),
+        upoe::Error::EmptyColumn { column: c } => format!(
+            "{file}: column {} has no values to learn from; leave it out (`--exclude`)",
+            column(c)
+        ),
+        upoe::Error::OutsideSubspace { row: i, column: c } => format!(
+            "{file}: row {}, column {}: its values do not go together, because the training rows span \
+             fewer dimensions than they have columns; correct them",
+            row(i),
+            column(c)
+        ),
         upoe::Error::InvalidSetting { .. } => return Failure::Message(setting(&error)),
         error => format!("{file}: {error}"),
     })
@@ -142,7 +155,7 @@ pub fn setting(error: &upoe::Error) -> String {
 }
 
 /// The row of the file, from 1, that row `i` of the table was.
-fn file_row(i: usize, dropped: &[u64]) -> u64 {
+pub fn file_row(i: usize, dropped: &[u64]) -> u64 {
     dropped.iter().fold(i as u64 + 1, |row, &gone| if gone <= row { row + 1 } else { row })
 }
 

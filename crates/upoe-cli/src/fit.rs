@@ -2,13 +2,16 @@
 
 use std::time::Instant;
 
-use upoe::{Event, Fitter, Rows, Settings, StopReason};
-use upoe_file::{ModelFile, Training};
+use upoe::{Event, Fitter, Missing, Rows, Settings, StopReason};
+use upoe_file::{ModelFile, Training, fingerprint};
 use upoe_table::Table;
 
+use crate::data::{Data, free_memory};
 use crate::describe;
+use crate::device;
 use crate::failure::{Failure, from_core, setting};
 use crate::fit_args::FitArgs;
+use crate::fit_large;
 use crate::holdout::{self, Split};
 use crate::interrupt;
 use crate::keeper::Keeper;
@@ -49,17 +52,24 @@ pub fn run(args: &FitArgs) -> Result<(), Failure> {
     let mut options = args.table.options();
     options.weights = args.weights.clone();
     options.groups = args.blocks.clone().or_else(|| args.holdout_by.clone());
-    let mut table = progress.read(&args.table.data, &options)?;
-    let all = table.rows;
-    let split = if holds_out {
-        holdout::split(&mut table, args.holdout, args.seed)?
-    } else {
-        holdout::whole(&table)
+    let data = Data::open(&args.table.data, &options)?;
+    let memory = args.memory.unwrap_or_else(free_memory);
+    let file = match data.larger_than(memory) {
+        Some(about) => fit_large::learn(args, settings, &progress, &data, &options, about, memory)?,
+        None => {
+            let mut table = data.read(&options, &progress)?;
+            let all = table.rows;
+            let split = if holds_out {
+                holdout::split(&mut table, args.holdout, args.seed)?
+            } else {
+                holdout::whole(&table)
+            };
+            if let Some(note) = holdout::excess(&table, all, args.holdout).filter(|_| holds_out) {
+                progress.note(&note);
+            }
+            learn(args, settings, &progress, &table, &split)?
+        }
     };
-    if let Some(note) = holdout::excess(&table, all, args.holdout).filter(|_| holds_out) {
-        progress.note(&note);
-    }
-    let file = learn(args, settings, &progress, &table, &split)?;
     progress.clear();
     if let Some(path) = &args.output {
         file.write(path)?;
@@ -100,8 +110,20 @@ fn learn(
     let held = split.held.as_ref();
     let held = held.map(|h| view(&h.data, h.weights.as_deref(), h.blocks.as_deref()));
     let held = held.transpose().map_err(failed)?;
+    if args.table.missing.as_deref() == Some("model") {
+        let missing = Missing::of(&rows).map_err(failed)?;
+        if missing.cells > 0 {
+            if args.checkpoint.is_some() {
+                let text = "--checkpoint: a fit with missing cells (`--missing model`) cannot be continued";
+                return Err(Failure::Message(text.into()));
+            }
+            progress.note(&missing.message(|column| table.names[column].clone()));
+        }
+    }
+    let device = device::open(args.device, rows.len(), rows.columns(), progress)?;
     let start = Instant::now();
-    let keeper = Keeper::new(args, &settings, progress, table, &rows, held.as_ref())?;
+    let data = || fingerprint(&table.names, &rows, held.as_ref());
+    let keeper = Keeper::new(args, &settings, progress, data)?;
     let state = keeper.resume()?;
     progress.stage(&format!(
         "sphering {} columns, then learning{}",
@@ -119,12 +141,24 @@ fn learn(
     if let Some(held) = held {
         fitter = fitter.holdout(held);
     }
-    let fit = fitter.fit(&rows).map_err(failed)?;
+    if let Some(device) = &device {
+        fitter = fitter.place(device);
+    }
+    let fit = match args.table.missing.as_deref() {
+        Some("model") => fitter.fit_incomplete(&rows),
+        _ => fitter.fit(&rows),
+    };
+    let fit = fit.map_err(failed)?;
+    if let Some(device) = &device {
+        device::note_help(device, progress);
+    }
     let seconds = start.elapsed().as_secs_f64();
     progress.stage("scoring");
     let evaluation = fit.evaluate(&rows, held.as_ref()).map_err(failed)?;
+    progress.stage("looking for groups");
+    let groups = fit.groups(&rows).map_err(failed)?;
     let training = Training::new(evaluation, seconds, &settings);
-    Ok(ModelFile::new(fit, table.names.clone(), settings, training))
+    Ok(ModelFile::new(fit, table.names.clone(), settings, training).with_groups(groups))
 }
 
 fn view<'a>(

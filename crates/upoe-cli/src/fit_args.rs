@@ -5,21 +5,29 @@ use std::path::PathBuf;
 use clap::Args;
 use clap::builder::PossibleValuesParser;
 use upoe::expert::Family;
-use upoe::{Choice, Dims, Families, Learner, ParallelStart, Precision, Recipe, Settings, Stop};
+use upoe::{
+    Choice, Depth, Dims, Families, Learner, ParallelStart, Precision, Quality, Recipe, Settings,
+    Stop,
+};
+use upoe_cuda::DeviceChoice;
 
 use crate::args::{Auto, Common, TableArgs, auto_or, one_of};
+use crate::data::parse_size;
 
 /// Learn a model from a table
 #[derive(Args)]
 #[command(after_help = "Examples:
   upoe fit data.csv -o data.upoe
   upoe fit data.csv -o data.upoe --exclude id --weights w --holdout 0.2
+  upoe fit data.csv -o data.upoe --quality best
   upoe fit faces.npy -o faces.upoe --dims 50 --experts 20 --family student-t --fix-mu 0
   upoe fit patches.parquet -o patches.upoe --holdout-by image --checkpoint patches.ckpt
   zcat big.csv.gz | upoe fit - --json > fit.json
+  upoe fit 'logs/*.parquet' -o logs.upoe --memory 4G --scratch /scratch
 
-Memory: 60 MB plus at most 19 bytes per number in the table (14 with --precision f32) when there
-are many more rows than columns; otherwise up to 50 bytes per number.
+Memory: 100 MB plus at most 19 bytes per number in the table (14 with --precision f32) when there
+are many more rows than columns; otherwise up to 50 bytes per number. A table that takes more than
+--memory stays in a file: see docs/scale.md.
 
 Exit status: 0 when it worked, 1 when the data or the request is wrong, 2 for a wrong command
 line, 130 after Ctrl-C or SIGTERM, which writes a model of the experts learned so far.")]
@@ -44,6 +52,16 @@ pub struct FitArgs {
     #[arg(long, help_heading = "Columns")]
     pub ordered: bool,
 
+    /// How much to take on: fast (one layer: Gaussian except along directions), good (a stack of
+    /// layers, until what is left is Gaussian noise), best (a pool of stacks and mixtures)
+    /// [default: fast]
+    #[arg(long, value_parser = one_of::<Quality>(), value_name = "QUALITY",
+          hide_possible_values = true, help_heading = "Model")]
+    pub quality: Option<Quality>,
+    /// Layers at most; auto: until what is left is Gaussian noise [default: 1 for --quality fast, auto
+    /// for the others]
+    #[arg(long, value_name = "1|N|auto", value_parser = depth, help_heading = "Model")]
+    pub depth: Option<Depth>,
     /// Learn at most this many experts; auto: as many as the stop rule keeps
     #[arg(long, default_value = "auto", value_name = "J|auto", value_parser = experts,
           allow_negative_numbers = true, help_heading = "Model")]
@@ -123,6 +141,21 @@ pub struct FitArgs {
     #[arg(long, default_value_t = Settings::default().seed, value_name = "SEED", help_heading = "Learning")]
     pub seed: u64,
 
+    /// Where the work is done: cpu, cuda (an NVIDIA GPU; cuda:1 is the second one), or auto, which takes
+    /// a GPU for large tables where there is one
+    #[arg(long, default_value = "cpu", value_name = "DEVICE", help_heading = "Running")]
+    pub device: DeviceChoice,
+    /// Memory that the fit may take, such as 4G: a larger table is fitted in passes over a scratch
+    /// file [default: half of what is free]
+    #[arg(long, value_name = "SIZE", value_parser = parse_size, help_heading = "Running")]
+    pub memory: Option<u64>,
+    /// The directory of that file [default: that of temporary files]
+    #[arg(long, value_name = "DIR", help_heading = "Running")]
+    pub scratch: Option<PathBuf>,
+    /// Make starts and most steps on a sample of N rows; all rows decide at the end [default: all, and
+    /// for a table larger than memory 16.8 million numbers]
+    #[arg(long, value_name = "N|all", value_parser = sample, help_heading = "Running")]
+    pub sample: Option<Auto<usize>>,
     /// Save the state of the fit in this file after every expert
     #[arg(long, value_name = "FILE", help_heading = "Running")]
     pub checkpoint: Option<PathBuf>,
@@ -145,7 +178,7 @@ impl FitArgs {
                     .into(),
             });
         }
-        Ok(Settings::default().with(|s| {
+        let settings = Settings::default().with(|s| {
             s.experts = self.experts.0;
             s.dims = self.dims;
             s.counts = self.counts;
@@ -159,10 +192,25 @@ impl FitArgs {
             s.starts = self.starts;
             s.max_iter = self.max_iter;
             s.tol = self.tol;
+            s.sample = self.sample.and_then(|sample| sample.0);
             s.seed = self.seed;
             s.recipe = self.recipe;
             s.precision = self.precision;
-        }))
+        });
+        settings.asked(self.quality, self.depth)
+    }
+}
+
+fn depth(text: &str) -> Result<Depth, String> {
+    text.parse()
+}
+
+fn sample(text: &str) -> Result<Auto<usize>, String> {
+    match text {
+        "all" => Ok(Auto(None)),
+        _ => {
+            text.parse().map(|n| Auto(Some(n))).map_err(|_| "give a number of rows, or all".into())
+        }
     }
 }
 

@@ -2,9 +2,8 @@
 
 use std::path::Path;
 
-use upoe::{Rows, Settings, State};
-use upoe_file::{Checkpoint, fingerprint};
-use upoe_table::Table;
+use upoe::{Settings, State};
+use upoe_file::Checkpoint;
 
 use crate::failure::Failure;
 use crate::fit_args::FitArgs;
@@ -20,14 +19,12 @@ pub struct Keeper<'a> {
 }
 
 impl<'a> Keeper<'a> {
-    /// For the data as they are; an existing checkpoint needs `--resume`.
+    /// For data with this fingerprint; an existing checkpoint needs `--resume`.
     pub fn new(
         args: &'a FitArgs,
         settings: &Settings,
         progress: &'a Progress,
-        table: &Table,
-        rows: &Rows,
-        held: Option<&Rows>,
+        fingerprint: impl FnOnce() -> String,
     ) -> Result<Self, Failure> {
         let path = args.checkpoint.as_deref();
         if let Some(path) = path.filter(|path| path.is_file() && !args.resume) {
@@ -37,7 +34,7 @@ impl<'a> Keeper<'a> {
                 path.display()
             )));
         }
-        let data = path.map_or(String::new(), |_| fingerprint(&table.names, rows, held));
+        let data = path.map_or(String::new(), |_| fingerprint());
         Ok(Keeper { path, resume: args.resume, settings: settings.clone(), data, progress })
     }
 

@@ -1,18 +1,30 @@
 //! The `upoe` command: parse, call, print.
 
 mod args;
+mod beside;
 mod charts;
+mod compare;
+mod data;
 mod demo;
 mod describe;
+mod device;
+mod expect;
 mod explain;
 mod failure;
 mod fit;
 mod fit_args;
+mod fit_large;
+mod given;
+mod groups;
 mod holdout;
+mod impute;
 mod inspect;
 mod interrupt;
 mod keeper;
+mod large;
+mod layers;
 mod manual;
+mod outliers;
 mod output;
 mod overwriting;
 mod progress;
@@ -43,7 +55,9 @@ use failure::Failure;
   upoe demo                                   see it work on data that come with it
   upoe fit data.csv -o data.upoe              learn a model
   upoe score data.upoe data.csv | head        how probable is each row?
-  upoe sample data.upoe -n 1000 -o more.csv   more rows like these")]
+  upoe compare data.csv new.csv               what changed?
+  upoe sample data.upoe -n 1000 -o more.csv   more rows like these
+  upoe outliers data.csv                      which rows are odd, and why?")]
 pub(crate) struct Cli {
     #[command(subcommand)]
     verb: Verb,
@@ -57,6 +71,11 @@ enum Verb {
     Sample(sample::Sample),
     Transform(transform::Transform),
     Explain(explain::Explain),
+    Compare(compare::Compare),
+    Outliers(outliers::Outliers),
+    Groups(groups::GroupsVerb),
+    Impute(impute::Impute),
+    Expect(expect::Expect),
     Inspect(inspect::Inspect),
     Report(report::Report),
     Reproduce(reproduce::Reproduce),
@@ -73,6 +92,11 @@ impl Verb {
             Verb::Sample(verb) => verb.run(),
             Verb::Transform(verb) => verb.run(),
             Verb::Explain(verb) => verb.run(),
+            Verb::Compare(verb) => verb.run(),
+            Verb::Outliers(verb) => verb.run(),
+            Verb::Groups(verb) => verb.run(),
+            Verb::Impute(verb) => verb.run(),
+            Verb::Expect(verb) => verb.run(),
             Verb::Inspect(verb) => verb.run(),
             Verb::Report(verb) => verb.run(),
             Verb::Reproduce(verb) => verb.run(),

@@ -114,6 +114,15 @@ impl Output {
         Ok(Output::Json { names: names.to_vec(), kept, to })
     }
 
+    /// The same with kept columns as text in JSON: those of a table that is read in blocks may hold text
+    /// later on.
+    pub fn with_text(mut self) -> Self {
+        if let Output::Json { kept, .. } = &mut self {
+            kept.fill(JsonCells::Text);
+        }
+        self
+    }
+
     /// Writes these rows of the kept columns, with their numbers row after row.
     pub fn write(
         &mut self,

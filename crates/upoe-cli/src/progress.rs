@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use indicatif::{ProgressBar, ProgressStyle};
 use upoe::Rows;
 use upoe_file::ModelFile;
-use upoe_table::{ReadOptions, Table};
+use upoe_table::{ReadOptions, Table, TableNotice};
 
 use crate::failure::Failure;
 use crate::interrupt;
@@ -148,14 +148,16 @@ impl Progress {
             table.names.len(),
             duration(seconds)
         ));
-        for notice in &table.notices {
-            if notice.is_warning() {
-                self.warn(&remedy::of_notice(notice));
-            } else {
-                self.note(&remedy::of_notice(notice));
-            }
-        }
+        table.notices.iter().for_each(|notice| self.pass_on(notice));
         Ok(table)
+    }
+
+    /// Passes on what a table's reader noticed.
+    pub fn pass_on(&self, notice: &TableNotice) {
+        match notice.is_warning() {
+            true => self.warn(&remedy::of_notice(notice)),
+            false => self.note(&remedy::of_notice(notice)),
+        }
     }
 }
 

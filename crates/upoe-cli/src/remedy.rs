@@ -47,8 +47,10 @@ fn flag(remedy: &Remedy) -> Option<String> {
         Remedy::LeaveOut { column } => format!("--exclude {}", quoted(column)),
         Remedy::CarryAlong { column } => format!("--keep {}", quoted(column)),
         Remedy::DropRows => "--missing drop".into(),
+        Remedy::KeepMissing => "--missing model".into(),
         Remedy::ChooseColumns => "--columns".into(),
         Remedy::ChooseWeights => "--weights".into(),
+        Remedy::DecimalComma => "--decimal ,".into(),
         Remedy::FirstLineIsHeader => "--header yes".into(),
         Remedy::FirstLineIsData => "--header no".into(),
         _ => return None,
@@ -73,10 +75,10 @@ mod tests {
     fn flags_follow_the_message_and_names_are_quoted() {
         let options = upoe_table::ReadOptions::default();
         for (header, flags) in [
-            ("a", "(`--missing drop`, `--exclude a`)"),
-            ("a b", "(`--missing drop`, `--exclude 'a b'`)"),
-            ("\"a, b\"", "(`--missing drop`, `--exclude '\"a, b\"'`)"),
-            ("it's", "(`--missing drop`, `--exclude 'it'\\''s'`)"),
+            ("a", "(`--missing drop`, `--missing model`, `--exclude a`)"),
+            ("a b", "(`--missing drop`, `--missing model`, `--exclude 'a b'`)"),
+            ("\"a, b\"", "(`--missing drop`, `--missing model`, `--exclude '\"a, b\"'`)"),
+            ("it's", "(`--missing drop`, `--missing model`, `--exclude 'it'\\''s'`)"),
         ] {
             let text = format!("{header},y\n1,2\n,4\n");
             let read = upoe_table::Table::from_bytes("t.csv", text.into_bytes(), &options);

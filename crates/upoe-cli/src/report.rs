@@ -9,8 +9,10 @@ use upoe_report::{Cells, FitRecord, Image, Input, Kept, Step, build_with, html};
 use upoe_table::{Table, TextColumn};
 
 use crate::args::{Common, TableArgs};
+use crate::data::parse_size;
 use crate::failure::{Failure, from_core};
 use crate::interrupt;
+use crate::large;
 use crate::output::print_json;
 use crate::progress::Progress;
 use crate::work::Pace;
@@ -31,6 +33,10 @@ pub struct Report {
     /// The columns are the pixels of an image of this height and width
     #[arg(long, value_name = "HxW", value_parser = image)]
     pub image: Option<(usize, usize)>,
+    /// Memory that the table may take, such as 4G: a larger one is read in blocks [default: half of
+    /// what is free]
+    #[arg(long, value_name = "SIZE", value_parser = parse_size, help_heading = "Running")]
+    pub memory: Option<u64>,
     #[command(flatten)]
     pub common: Common,
 }
@@ -52,7 +58,11 @@ impl Report {
         }
         interrupt::listen();
         let progress = Progress::new(self.common.quiet);
-        let table = progress.read(&self.table.data, &self.table.options_for(&file.names)?)?;
+        let options = self.table.options_for(&file.names)?;
+        let table = match large::Input::open(&self.table.data, options, self.memory, &progress)? {
+            large::Input::Whole(table) => table,
+            large::Input::Large(data, options) => large::sample(&data, &options, &progress)?,
+        };
         let page = page(&file, &table, self.image, &progress)?;
         let failed = |error| from_core(error, &table);
         let rows = upoe::Rows::new(&table.data, file.names.len()).map_err(failed)?;
@@ -78,7 +88,7 @@ pub fn page(
     let title = table.source.file_name().unwrap_or_default().to_string_lossy();
     let input = Input {
         title: &title,
-        model: &file.model,
+        fitted: file.fitted(),
         training: &training(file),
         names: &file.names,
         rows: upoe::Rows::new(&table.data, file.names.len()).map_err(|e| from_core(e, table))?,
@@ -129,6 +139,7 @@ fn training(file: &ModelFile) -> FitRecord {
     };
     FitRecord {
         state: file.state.clone(),
+        layers: file.layers.clone(),
         evaluation: file.training.evaluation,
         seconds: file.training.seconds,
         stop_reason: file.stop.to_string(),

@@ -36,9 +36,7 @@ impl<'a> Watch<'a> {
         match event {
             Event::Pass { expert, gain, .. } => {
                 self.passes += 1;
-                let every =
-                    Duration::from_millis(if self.progress.is_live() { 100 } else { 10_000 });
-                if self.said.elapsed() >= every {
+                if self.said.elapsed() >= self.every() {
                     self.said = Instant::now();
                     let best = if gain.is_finite() {
                         format!(": gain {:.4}", gain)
@@ -74,8 +72,34 @@ impl<'a> Watch<'a> {
                 self.told = state.experts.len();
                 (self.passes, self.expert_start) = (0, Instant::now());
             }
+            Event::Layer { layer, radial, record } => {
+                self.total += if *layer > 0 || *radial { record.gain() } else { 0.0 };
+                let what = match (radial, record.gains.len()) {
+                    (true, _) => "a radial expert".to_owned(),
+                    (false, 1) => "one direction".to_owned(),
+                    (false, n) => format!("{n} directions"),
+                };
+                self.progress.say(&format!(
+                    "layer {}: {what}, gain {:.4} nats per row, in {}",
+                    layer + 1,
+                    record.gain(),
+                    duration(self.expert_start.elapsed().as_secs_f64()),
+                ));
+                (self.passes, self.expert_start) = (0, Instant::now());
+            }
+            Event::Pool { done, total } if self.said.elapsed() >= self.every() => {
+                self.said = Instant::now();
+                self.progress.stage(&format!(
+                    "pooling stacks and mixtures: {done} of {total} parts, {}",
+                    duration(self.start.elapsed().as_secs_f64())
+                ));
+            }
             _ => {}
         }
+    }
+
+    fn every(&self) -> Duration {
+        Duration::from_millis(if self.progress.is_live() { 100 } else { 10_000 })
     }
 
     fn of(&self, expert: usize) -> String {

@@ -29,7 +29,7 @@ fn a_missing_file() {
 fn a_directory() {
     let place = Place::new();
     std::fs::create_dir(place.path("dir")).unwrap();
-    place.run(&["fit", "dir", "-o", "m.upoe"]).failed(1, &["dir: is a directory"]);
+    place.run(&["fit", "dir", "-o", "m.upoe"]).failed(1, &["dir: no table is there"]);
     place.run(&["fit", "crabs.csv", "-o", "dir"]).failed(1, &["dir: is a directory"]);
     place.run(&["inspect", "dir"]).failed(1, &["dir: is a directory"]);
 }

@@ -2,9 +2,16 @@
 
 mod bad_inputs;
 mod blocks;
+mod compare;
+mod device;
+mod groups;
+mod large;
+mod layers;
 mod long_work;
 mod manners;
+mod missing;
 mod model_files;
+mod outliers;
 mod readme;
 mod remedies;
 mod reproduce;

@@ -54,18 +54,23 @@ fn a_header_of_numbers_is_noticed() {
 #[test]
 fn numbers_with_commas_are_told() {
     let place = Place::new();
-    for text in [
-        "a;b\n1,5;2,5\n2,5;3,5\n",
-        "1,5;2,5\n2,5;3,5\n",
-        "a,b\n2,\"1,500\"\n3,7\n",
-        "a;b\n1;7\n2,5;7\n",
-    ] {
+    for text in
+        ["a;b\n1,500;2,250\n2,500;3,125\n", "a,b\n2,\"1,500\"\n3,7\n", "a;b\n1.5;7\n2,5;7\n"]
+    {
         place.write("comma.csv", text);
         let run = place.run(&["fit", "comma.csv", "-o", "c.upoe"]);
-        run.failed(1, &["comma.csv: row", "looks like a number with a comma", "decimal points"]);
+        run.failed(1, &["comma.csv: row", "looks like a number with a comma", "--decimal ,"]);
     }
     place.write("points.csv", "a;b\n1.5;2.5\n2.5;3.5\n3;1\n");
     place.run(&["fit", "points.csv", "-o", "p.upoe"]).ok();
+    place.write("commas.csv", "a;b\n1,5;2,5\n2,5;3,5\n3;1\n");
+    let run = place.run(&["fit", "commas.csv", "-o", "c.upoe"]).ok();
+    assert!(run.err.contains("decimal commas"), "{run:#?}");
+    let both = ["p.upoe", "c.upoe"].map(|model| {
+        let run = place.run(&["inspect", model, "--json"]).ok();
+        run.json()["log_density"].clone()
+    });
+    assert_eq!(both[0], both[1]);
 }
 
 #[test]

@@ -80,10 +80,10 @@ fn what_a_model_says_of_itself_is_shown_on_one_line() {
     let upoe = concat!("\"upoe ", env!("CARGO_PKG_VERSION"), "\"");
     place.write(
         "new.upoe",
-        altered(&bytes, "\"format_version\":\"2\"", "\"format_version\":\"99\""),
+        altered(&bytes, "\"format_version\":\"3\"", "\"format_version\":\"99\""),
     );
-    place.run(&["inspect", "new.upoe"]).failed(1, &["reads up to format 2"]);
-    let new = altered(&bytes, "\"format_version\":\"2\"", "\"format_version\":\"99\"");
+    place.run(&["inspect", "new.upoe"]).failed(1, &["reads up to format 3"]);
+    let new = altered(&bytes, "\"format_version\":\"3\"", "\"format_version\":\"99\"");
     place.write("new.upoe", altered(&new, upoe, &hostile));
     for verb in ["inspect new.upoe", "sample new.upoe -n 1", "score new.upoe crabs.csv"] {
         let run = place.run(&verb.split(' ').collect::<Vec<_>>());

@@ -161,9 +161,8 @@ fn transform_gives_white_projections() {
 #[test]
 fn explanations_add_up() {
     let place = Place::with_model();
-    for (flags, columns) in [(vec![], 2 + 3), (vec!["--by", "column"], 2 + 3 * 5)] {
-        let mut args = vec!["explain", "m.upoe", "crabs.csv"];
-        args.extend(flags);
+    for (by, columns) in [("expert", 2 + 3), ("column", 2 + 3 * 5)] {
+        let args = ["explain", "m.upoe", "crabs.csv", "--by", by];
         let (header, rows) = place.run(&args).ok().table();
         assert_eq!(header.len(), columns);
         assert_eq!(header[..2], ["log_density", "baseline"]);
@@ -174,6 +173,55 @@ fn explanations_add_up() {
     }
     let (header, _) = place.run(&["explain", "m.upoe", "crabs.csv", "--by", "column"]).ok().table();
     assert_eq!((header[2].as_str(), header[16].as_str()), ("expert1:FL", "rest:BD"));
+}
+
+#[test]
+fn explain_shows_values_beside_expected_ones() {
+    let place = Place::with_model();
+    let (header, rows) = place.run(&["explain", "m.upoe", "crabs.csv"]).ok().table();
+    assert_eq!(header.len(), 1 + 6 * 5);
+    let first =
+        ["log_density", "FL", "FL:expected", "FL:low", "FL:high", "FL:surprise", "FL:blame"];
+    assert_eq!(header[..7], first);
+    let (_, scores) = place.run(&["score", "m.upoe", "crabs.csv"]).ok().table();
+    let mut inside = 0;
+    for (row, score) in rows.iter().zip(&scores) {
+        assert_eq!(row[0], score[0]);
+        for cell in row[1..].chunks(6) {
+            assert!(cell[2] < cell[1] && cell[1] < cell[3], "{cell:?}");
+            assert!((cell[4] < 0.1) != (cell[2]..=cell[3]).contains(&cell[0]), "{cell:?}");
+            inside += usize::from(cell[4] >= 0.1);
+        }
+    }
+    assert!((850..=950).contains(&inside), "{inside} of 1000 in intervals of 90 %");
+    let said = place.run(&["explain", "m.upoe", "crabs.csv", "--words", "--keep", "sp"]).ok().out;
+    assert_eq!(said.lines().count(), 200);
+    assert!(said.lines().all(|line| line.matches(", expected ").count() == 3), "{said}");
+    place.run(&["explain", "m.upoe", "crabs.csv", "--words", "--json"]).failed(2, &["--words"]);
+}
+
+#[test]
+fn missing_cells_are_welcome_where_asked_for() {
+    let place = Place::with_model();
+    let text = "FL,RW,CL,CW,BD\n8.1,6.7,16.1,19.0,7\n8.1,,16.1,19.0,7\n,,,,\n8.1,,,,7\n";
+    place.write("holes.csv", text);
+    place.run(&["score", "m.upoe", "holes.csv"]).failed(1, &["--missing model"]);
+    let args = ["score", "m.upoe", "holes.csv", "--missing", "model"];
+    let (header, rows) = place.run(&args).ok().table();
+    assert_eq!(header, ["log_density", "standard_error"]);
+    let (_, whole) = place.run(&["score", "m.upoe", "crabs.csv"]).ok().table();
+    assert_eq!(rows[0], [whole[0][0], 0.0]);
+    assert!(rows[1][0].is_finite() && rows[1][0] != rows[0][0] && rows[1][1] == 0.0);
+    assert_eq!(rows[2], [0.0, 0.0]);
+    assert!(rows[3][1] < 0.01);
+    let args = ["transform", "m.upoe", "holes.csv", "--missing", "model"];
+    let (_, z) = place.run(&args).ok().table();
+    assert!(z.len() == 4 && z.iter().flatten().all(|z| z.is_finite()));
+    let args = ["explain", "m.upoe", "holes.csv", "--missing", "model", "--words"];
+    let said = place.run(&args).ok().out;
+    assert!(said.lines().nth(1).unwrap_or("").contains("expected"), "{said}");
+    let args = ["score", "m.upoe", "holes.csv", "--missing", "model", "--tail", "10"];
+    place.run(&args).failed(1, &["--missing drop"]);
 }
 
 #[test]

@@ -1,0 +1,228 @@
+//! `upoe groups`: which groups are there, and to which does each row belong?
+
+use std::path::PathBuf;
+
+use clap::Args;
+use serde_json::{Value, json};
+use upoe::Rows;
+use upoe::groups::{Agreement, Difference, Groups};
+use upoe_file::ModelFile;
+use upoe_table::Table;
+
+use crate::args::{Common, TableArgs};
+use crate::failure::{Failure, from_core};
+use crate::interrupt;
+use crate::output::{self, Output, print, print_json};
+use crate::progress::{Progress, grouped};
+use crate::table::TextTable;
+use crate::visible;
+
+/// Which groups are there? What is special about each, and the group of every row
+#[derive(Args)]
+#[command(after_help = "Examples:
+  upoe groups data.upoe data.csv                 the groups, and the columns in which they differ
+  upoe groups data.upoe new.csv -o labels.csv    columns group and probability for every row
+  upoe groups data.upoe data.csv --keep species  and how well they agree with a known column
+
+The groups are found by `upoe fit` and kept in the model file, so the group of a row does not depend on
+the other rows of DATA. Each group is compared with all other training rows: its intervals hold together
+with a chance of 95 %.")]
+pub struct GroupsVerb {
+    /// The model file
+    pub model: PathBuf,
+    #[command(flatten)]
+    pub table: TableArgs,
+    /// The table of labels to write: CSV, or by its extension .tsv, .parquet or .npy
+    #[arg(long, short, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    #[command(flatten)]
+    pub common: Common,
+}
+
+/// Differences that the table shows of each group.
+const SHOWN: usize = 3;
+
+impl GroupsVerb {
+    /// Reads, labels, writes.
+    pub fn run(&self) -> Result<(), Failure> {
+        self.common.start()?;
+        let file = self.table.model(&self.model, self.output.as_deref())?;
+        let Some(groups) = &file.groups else {
+            return Err(Failure::Message(format!(
+                "{}: the model file has no groups, because an older version of upoe wrote it; fit the \
+                 model again with `upoe fit`",
+                self.model.display()
+            )));
+        };
+        if let Some(path) = &self.output {
+            output::check(Some(path), self.common.json)?;
+        }
+        interrupt::listen();
+        let progress = Progress::new(self.common.quiet);
+        let table = progress.read(&self.table.data, &self.table.options_for(&file.names)?)?;
+        let failed = |error| from_core(error, &table);
+        let rows = Rows::new(&table.data, table.names.len()).map_err(failed)?;
+        progress.warn_outside(&file, &rows).map_err(failed)?;
+        let names = ["group".to_owned(), "probability".to_owned()];
+        let mut out = match &self.output {
+            Some(path) => {
+                Some(Output::create(Some(path), self.common.json, &table.kept, &names, &progress)?)
+            }
+            None => None,
+        };
+        let (count, mut labels) = (groups.count(), Vec::with_capacity(table.rows));
+        progress.in_blocks("finding groups", table.rows, (1024, table.names.len()), |part| {
+            let shares =
+                groups.probabilities(&file.model, &rows.slice(part.clone())).map_err(failed)?;
+            let mut numbers = Vec::with_capacity(2 * part.len());
+            for label in Groups::most_probable(&shares, count) {
+                numbers.extend([(label + 1) as f64, shares[numbers.len() / 2 * count + label]]);
+                labels.push(label);
+            }
+            out.as_mut().map_or(Ok(()), |out| out.write(&table.kept, part, &numbers))
+        })?;
+        progress.clear();
+        if let Some(out) = out {
+            out.finish()?;
+        }
+        if self.common.json {
+            return print_json(&format!("{:#}\n", to_json(&file, groups, &table, &labels)));
+        }
+        if groups.merged() > 0 {
+            progress.note(&format!(
+                "{} group(s) had fewer than 5 rows or 1 % of the rows and were merged into others",
+                groups.merged()
+            ));
+        }
+        if !self.common.quiet || self.output.is_none() {
+            print(&text(&file, groups, &table, &labels))?;
+        }
+        if let Some(path) = &self.output {
+            progress.say(&format!("wrote {}", path.display()));
+        }
+        Ok(())
+    }
+}
+
+fn sizes(labels: &[usize], count: usize) -> Vec<usize> {
+    let mut sizes = vec![0; count];
+    labels.iter().for_each(|l| sizes[*l] += 1);
+    sizes
+}
+
+fn agreements<'a>(
+    table: &'a Table,
+    labels: &'a [usize],
+) -> impl Iterator<Item = (&'a str, Agreement)> {
+    table.kept.iter().map(move |column| {
+        let levels: Vec<&str> = column.iter().collect();
+        (column.name.as_str(), Agreement::of(labels, &levels))
+    })
+}
+
+fn to_json(file: &ModelFile, groups: &Groups, table: &Table, labels: &[usize]) -> Value {
+    let sizes = sizes(labels, groups.count());
+    let names = groups.names(&file.names);
+    let difference = |d: &Difference, given: Option<usize>| {
+        json!({
+            "column": file.names[d.column],
+            "given": given.map(|j| &file.names[j]),
+            "mean": d.mean,
+            "difference": d.difference,
+            "interval": [d.low, d.high],
+        })
+    };
+    let group = |k: usize| {
+        let group = &groups.groups()[k];
+        let named = group.clauses.iter().map(|c| difference(&c.difference, c.given));
+        let profile = group.profile.iter().map(|d| difference(d, None));
+        json!({
+            "group": k + 1,
+            "name": names[k],
+            "rows": sizes[k],
+            "training_rows": group.size,
+            "share": group.share,
+            "named_by": named.collect::<Vec<_>>(),
+            "profile": profile.collect::<Vec<_>>(),
+        })
+    };
+    let agreement: Vec<Value> = agreements(table, labels)
+        .map(|(name, a)| {
+            let Agreement { matches, chance, adjusted_rand } = a;
+            json!({
+                "column": name, "matches": matches, "chance": chance, "adjusted_rand": adjusted_rand,
+            })
+        })
+        .collect();
+    json!({
+        "rows": labels.len(),
+        "groups": (0..groups.count()).map(group).collect::<Vec<_>>(),
+        "merged": groups.merged(),
+        "agreement": agreement,
+    })
+}
+
+fn text(file: &ModelFile, groups: &Groups, table: &Table, labels: &[usize]) -> String {
+    let rows = grouped(labels.len());
+    if groups.count() == 1 {
+        return format!(
+            "No groups: no direction of the training rows shows a valley that is deeper than rows with \
+             one mode would give. All {rows} rows are in group 1.\n"
+        );
+    }
+    let sizes = sizes(labels, groups.count());
+    let mut lines = vec![format!("{} groups among {rows} rows", groups.count()), String::new()];
+    let mut shown =
+        TextTable::new(&["group", "rows", "share", "name", "differs from the others by"]);
+    for (k, name) in groups.names(&file.names).iter().enumerate() {
+        let group = &groups.groups()[k];
+        let parts = group.profile.iter().take(SHOWN).map(|d| {
+            let Difference { column, difference, low, high, .. } = *d;
+            format!(
+                "{} {} ({} to {})",
+                file.names[column],
+                signed(difference),
+                short(low),
+                short(high)
+            )
+        });
+        let share = 100.0 * sizes[k] as f64 / labels.len().max(1) as f64;
+        shown.row(vec![
+            (k + 1).to_string(),
+            grouped(sizes[k]),
+            format!("{share:.0} %"),
+            visible::line(name).into(),
+            visible::line(&parts.collect::<Vec<_>>().join(", ")).into(),
+        ]);
+    }
+    lines.extend(shown.lines());
+    let mut agreements = agreements(table, labels).peekable();
+    if agreements.peek().is_some() {
+        lines.push(String::new());
+    }
+    for (name, Agreement { matches, chance, adjusted_rand }) in agreements {
+        lines.push(format!(
+            "matches `{}` {:.0} % ({:.0} % with one group; adjusted Rand index {adjusted_rand:.2})",
+            visible::line(name),
+            100.0 * matches,
+            100.0 * chance
+        ));
+    }
+    lines.join("\n") + "\n"
+}
+
+fn signed(x: f64) -> String {
+    if x > 0.0 { format!("+{}", short(x)) } else { short(x) }
+}
+
+/// Three digits.
+fn short(x: f64) -> String {
+    if x == 0.0 || !x.is_finite() {
+        return x.to_string();
+    }
+    let digits = x.abs().log10().floor();
+    if !(-4.0..6.0).contains(&digits) {
+        return format!("{x:.2e}");
+    }
+    format!("{x:.*}", (2.0 - digits).max(0.0) as usize)
+}

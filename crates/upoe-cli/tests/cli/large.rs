@@ -1,0 +1,120 @@
+//! Tables larger than the memory that they may take.
+
+use crate::{Place, Run};
+use serde_json::Value;
+
+const ROWS: &str = "60000";
+
+/// 60,000 rows of five columns as CSV, TSV, NPY and Parquet, and CSV in a folder of three files.
+fn place() -> Place {
+    let place = Place::with_model();
+    for kind in ["csv", "npy", "parquet"] {
+        place.run(&["sample", "m.upoe", "-n", ROWS, "-o", &format!("data.{kind}")]).ok();
+    }
+    let text = place.read("data.csv");
+    let (header, rows) = text.split_once('\n').unwrap();
+    let lines: Vec<&str> = rows.lines().collect();
+    std::fs::create_dir(place.path("parts")).unwrap();
+    for (k, part) in [&lines[..1], &lines[1..50_000], &lines[50_000..]].iter().enumerate() {
+        place.write(&format!("parts/part-{k}.csv"), format!("{header}\n{}\n", part.join("\n")));
+    }
+    place.write("parts/_SUCCESS", "");
+    place
+}
+
+/// A fit that may take so little memory that it works in passes over a scratch file.
+fn fit(place: &Place, data: &str, more: &[&str]) -> Run {
+    let mut args = vec!["fit", data, "--json", "--memory", "1M", "--scratch", "."];
+    args.extend(["--experts", "2", "--family", "mixture", "--sample", "10000"]);
+    args.extend(more);
+    place.run(&args)
+}
+
+/// What was learned, without names and times.
+fn learned(run: &Run) -> (Value, Value) {
+    let json = run.json();
+    let of = |e: &Value| (e["q"].clone(), e["parameters"].clone(), e["direction"].clone());
+    let experts = json["experts"].as_array().unwrap().iter().map(of).collect::<Vec<_>>();
+    (serde_json::json!(experts), json["log_density"]["train"].clone())
+}
+
+#[test]
+fn every_format_and_several_files_give_the_same_bits_and_the_model_of_memory() {
+    let place = place();
+    let one = fit(&place, "data.csv", &[]).ok();
+    assert!(one.err.contains("would take") && one.err.contains("passes over"), "{}", one.err);
+    let expected = learned(&one);
+    for data in ["data.parquet", "data.npy", "parts", "parts/part-?.csv"] {
+        assert_eq!(learned(&fit(&place, data, &[]).ok()), expected, "{data}");
+    }
+    let memory = place.run(&[
+        "fit",
+        "data.csv",
+        "--json",
+        "--experts",
+        "2",
+        "--family",
+        "mixture",
+        "--sample",
+        "10000",
+    ]);
+    let mean = learned(&memory.ok()).1.as_f64().unwrap();
+    assert!((mean - expected.1.as_f64().unwrap()).abs() < 1e-9, "{mean} {}", expected.1);
+    let counted = |l: &&str| l.starts_with(|c: char| c.is_ascii_digit());
+    let passes = one.err.lines().filter(counted).find_map(|l| l.split_once(" passes over"));
+    let passes = passes.unwrap().0;
+    // One for the moments, one that spheres, one for the sample; and at most 8 for each expert.
+    assert!(passes.parse::<usize>().unwrap() <= 3 + 2 * 8, "{}", one.err);
+    let left: Vec<_> = std::fs::read_dir(place.root()).unwrap().flatten().collect();
+    assert!(left.iter().all(|f| !f.file_name().to_string_lossy().contains("scratch")), "{left:?}");
+}
+
+#[test]
+fn a_checkpoint_resumes_on_the_same_rows_and_refuses_others() {
+    let place = place();
+    let kept = ["--checkpoint", "c.ckpt", "-o", "a.upoe"];
+    let whole = fit(&place, "data.npy", &kept).ok();
+    let again = ["--checkpoint", "c.ckpt", "--resume", "-o", "b.upoe"];
+    let resumed = fit(&place, "data.npy", &again).ok();
+    assert!(resumed.err.contains("resumed after 2 expert(s)"), "{}", resumed.err);
+    assert_eq!(learned(&resumed), learned(&whole));
+    place.run(&["sample", "m.upoe", "-n", ROWS, "--seed", "5", "-o", "other.npy"]).ok();
+    fit(&place, "other.npy", &again).failed(1, &["belongs to other data"]);
+}
+
+#[test]
+fn verbs_write_the_same_block_by_block() {
+    let place = place();
+    let verbs: [&[&str]; 4] = [
+        &["score", "m.upoe", "parts", "--keep", "BD"],
+        &["score", "m.upoe", "data.parquet", "--tail", "100"],
+        &["transform", "m.upoe", "data.npy"],
+        &["explain", "m.upoe", "data.csv"],
+    ];
+    for verb in verbs {
+        let whole = place.run(verb).ok();
+        let blocks = place.run(&[verb, &["--memory", "1M"]].concat()).ok();
+        assert_eq!(whole.out.lines().count(), 60_001, "{verb:?}");
+        assert!(whole.out == blocks.out, "{verb:?}");
+    }
+    let report = place.run(&["report", "m.upoe", "data.csv", "--memory", "1M"]).ok();
+    assert!(report.err.contains("larger than memory"), "{}", report.err);
+    assert!(place.path("report.html").exists());
+}
+
+#[test]
+fn what_cannot_be_done_is_said() {
+    let place = place();
+    let text = place.read("data.csv");
+    let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
+    lines[50_001] = "1,2,x,4,5".into();
+    place.write("bad.csv", lines.join("\n"));
+    let said = fit(&place, "bad.csv", &[]);
+    said.failed(1, &["row 50001", "column `CL`", "x"]);
+    fit(&place, "data.csv", &["--ordered"]).failed(1, &["--ordered", "--memory"]);
+    fit(&place, "nothing*.csv", &[]).failed(1, &["no table is there"]);
+    let mut args = vec!["fit", "data.csv", "--json", "--memory", "1M", "--scratch", "gone"];
+    place.run(&args).failed(1, &["gone", "--scratch"]);
+    args[4] = "much";
+    assert_eq!(place.run(&args).code, Some(2));
+}
