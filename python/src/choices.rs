@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 
 use pyo3::prelude::*;
 use upoe::expert::Family;
-use upoe::{Choice, Detectable, Learner, ParallelStart, Precision, Recipe, Settings, Stop};
+use upoe::{
+    Choice, Detectable, Learner, ParallelStart, Precision, Quality, Recipe, Settings, Stop,
+};
 
 use crate::errors;
 
@@ -18,6 +20,7 @@ pub fn choices() -> BTreeMap<&'static str, Vec<&'static str>> {
         ("stop", names::<Stop>()),
         ("recipe", names::<Recipe>()),
         ("precision", names::<Precision>()),
+        ("quality", names::<Quality>()),
     ])
 }
 

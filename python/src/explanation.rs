@@ -1,7 +1,7 @@
 //! The parts of ln p of many rows.
 
 use pyo3::prelude::*;
-use upoe::Explanation;
+use upoe::{Explained as Any, Explanation};
 
 use crate::arrays::{self, Floats};
 use crate::memory::space;
@@ -51,6 +51,15 @@ impl Parts {
             by_expert.extend(e.experts_by_column.iter().flatten());
             rest.extend(&e.rest_by_column);
         }
+    }
+
+    /// Adds the parts of a row of a stack or a pool; `rest` is which of them is the Gaussian rest.
+    pub fn add_any(&mut self, mut e: Any, rest: usize, columns: Vec<f64>) {
+        self.ln_p.push(e.ln_p);
+        self.baseline = e.baseline;
+        self.rest.push(e.parts.remove(rest));
+        self.experts.extend(e.parts);
+        self.columns.extend(columns);
     }
 
     /// The parts as arrays.

@@ -1,21 +1,23 @@
 //! A fit, with progress.
 
+use std::ffi::CString;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 use numpy::{PyArray1, PyArrayMethods, PyReadonlyArray1};
-use pyo3::exceptions::PyValueError;
+use pyo3::exceptions::{PyRuntimeError, PyUserWarning, PyValueError};
 use pyo3::prelude::*;
 use upoe::{Event, Fitter, Rows, Settings};
+use upoe_cuda::DeviceChoice;
 use upoe_file::Training;
 
 use crate::arrays::{Private, Source, Weights};
 use crate::model::PyModel;
-use crate::{errors, memory, threads, work};
+use crate::{errors, memory, settings, threads, work};
 
 /// How far a fit has come.
 #[derive(Clone, Copy, Default)]
-struct Progress {
+pub struct Progress {
     expert: usize,
     passes: usize,
     gain: f64,
@@ -26,6 +28,17 @@ impl Progress {
         if let Event::Pass { expert, gain, .. } = event {
             *self = Progress { expert: *expert, passes: self.passes + 1, gain: *gain };
         }
+    }
+
+    /// Notes what the fit shows.
+    pub fn see(progress: &Mutex<Self>, event: &Event) {
+        lock(progress).note(event);
+    }
+
+    /// Calls `show(expert, passes, gain)`.
+    pub fn show(progress: &Mutex<Self>, py: Python<'_>, show: &Py<PyAny>) -> PyResult<()> {
+        let Progress { expert, passes, gain } = *lock(progress);
+        show.call1(py, (expert, passes, gain)).map(drop)
     }
 }
 
@@ -64,11 +77,11 @@ impl Borrowed<'_> {
     }
 }
 
-/// Fits a model. `settings` is JSON, `names` the columns' names, and
+/// Fits a model. `settings` is JSON, `device` where it is learned, `names` the columns' names, and
 /// `progress(expert, passes, gain)` is called a few times per second. The arrays must be private:
 /// C-contiguous, and known to no other thread.
 #[pyfunction]
-#[pyo3(signature = (x, weights, blocks, holdout, holdout_weights, holdout_blocks, settings, names, progress))]
+#[pyo3(signature = (x, weights, blocks, holdout, holdout_weights, holdout_blocks, settings, device, names, progress))]
 #[allow(clippy::too_many_arguments)] // One caller, which names them all.
 pub fn fit(
     py: Python<'_>,
@@ -79,29 +92,28 @@ pub fn fit(
     holdout_weights: Option<Weights>,
     holdout_blocks: Option<Vec<usize>>,
     settings: &str,
+    device: &str,
     names: Option<Vec<String>>,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<PyModel> {
-    let settings: Settings = serde_json::from_str(settings)
-        .map_err(|error| PyValueError::new_err(format!("settings: {error}")))?;
+    let settings = settings::parse(settings)?;
+    let device: DeviceChoice = device.parse().map_err(PyValueError::new_err)?;
     let train = Table { rows: x, weights: weights.map(|w| w.0), blocks };
     let weights = holdout_weights.map(|w| w.0);
     let held = holdout.map(|rows| Table { rows, weights, blocks: holdout_blocks });
     let ours = Arc::new(Mutex::new(Progress::default()));
     let theirs = Arc::clone(&ours);
     let look = || match &progress {
-        Some(show) => {
-            let Progress { expert, passes, gain } = *lock(&ours);
-            show.call1(py, (expert, passes, gain)).map(drop)
-        }
+        Some(show) => Progress::show(&ours, py, show),
         None => Ok(()),
     };
     work::run(py, look, move |stop| {
         let mut observer = |event: &Event| {
-            lock(&theirs).note(event);
+            Progress::see(&theirs, event);
             !stop.asked()
         };
-        let fit = |py: Python| learn(py, &train, held.as_ref(), settings, names, &mut observer);
+        let fit =
+            |py: Python| learn(py, &train, held.as_ref(), settings, device, names, &mut observer);
         let fitted = Python::try_attach(fit);
         fitted.unwrap_or_else(|| Err(errors::internal("Python has ended")))
     })
@@ -117,6 +129,7 @@ fn learn(
     train: &Table,
     held: Option<&Table>,
     settings: Settings,
+    device: DeviceChoice,
     names: Option<Vec<String>>,
     observer: &mut (dyn FnMut(&Event) -> bool + Send),
 ) -> PyResult<PyModel> {
@@ -129,12 +142,23 @@ fn learn(
     let running = settings.clone().with(|s| s.threads = None);
     let all = rows.len() + held.as_ref().map_or(0, Rows::len);
     let bytes = memory::of_fit(all, rows.columns(), settings.precision);
+    let opened = py.detach(|| device.open(rows.len(), rows.columns()));
+    let (device, reason) = opened.map_err(|reason| {
+        PyRuntimeError::new_err(format!("device = \"{device}\": {reason} (device=\"cpu\")"))
+    })?;
+    if let Some(reason) = reason {
+        let text = CString::new(format!("the CPU does the work: {reason}"))?;
+        PyErr::warn(py, &py.get_type::<PyUserWarning>(), &text, 1)?;
+    }
     let fit = || {
         rows.check()?;
         held.as_ref().map_or(Ok(()), Rows::check)?;
         let mut fitter = Fitter::new(running).observe(observer);
         if let Some(held) = held {
             fitter = fitter.holdout(held);
+        }
+        if let Some(device) = &device {
+            fitter = fitter.place(device);
         }
         let fit = fitter.fit(&rows)?;
         let seconds = began.elapsed().as_secs_f64();

@@ -2,6 +2,9 @@
 
 mod arrays;
 mod choices;
+mod cluster;
+mod compare;
+mod detector;
 mod errors;
 mod expert;
 mod explanation;
@@ -9,6 +12,7 @@ mod fit;
 mod holdout;
 mod memory;
 mod model;
+mod settings;
 mod threads;
 mod work;
 
@@ -20,6 +24,12 @@ mod _upoe {
     #[pymodule_export]
     use super::choices::{choices, defaults, detectable};
     #[pymodule_export]
+    use super::cluster::{PyPartition, fit_cluster, look, sample_rows, sphere};
+    #[pymodule_export]
+    use super::compare::compare;
+    #[pymodule_export]
+    use super::detector::{PyDetector, exceeded_by, fit_detector};
+    #[pymodule_export]
     use super::expert::PyExpert;
     #[pymodule_export]
     use super::fit::fit;
@@ -27,6 +37,8 @@ mod _upoe {
     use super::holdout::held_out;
     #[pymodule_export]
     use super::model::PyModel;
+    #[pymodule_export]
+    use super::settings::dials;
 
     // An init function would leave the generated stubs incomplete, with a catch-all.
     #[pymodule_export]

@@ -1,12 +1,19 @@
 //! A fitted model, as Python sees it: what the model file holds.
+//!
+//! Long because PyO3 wants all methods of a class in one block.
 
 use std::path::{Path, PathBuf};
 
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use rayon::prelude::*;
 use upoe::evaluate::Tail;
-use upoe::{Cause, Fit, Model, Notice, Outside, Rest, Rows, Settings};
+use upoe::expected::{self, Expected};
+use upoe::{
+    Cause, Density, Explainer, Fit, Fitted, Layer, LayerRecord, Model, Notice, Outside, Rest, Rows,
+    Settings, Stack,
+};
 use upoe_file::{Container, ModelFile, Training};
 
 use crate::arrays::{self, Floats, Source};
@@ -15,6 +22,9 @@ use crate::expert::PyExpert;
 use crate::explanation::{Explained, Parts};
 use crate::work::{self, Blocks};
 use crate::{memory, threads};
+
+/// What Python gets of a layer.
+type LayerParts = (&'static str, f64, Option<f64>, Vec<f64>, Vec<Option<f64>>, usize);
 
 /// A fitted model.
 #[pyclass(frozen, name = "Model", module = "upoe._upoe")]
@@ -37,6 +47,27 @@ impl PyModel {
         &self.0.model
     }
 
+    pub fn fitted(&self) -> Fitted<'_> {
+        self.0.fitted()
+    }
+
+    fn density(&self) -> &dyn Density {
+        self.0.density()
+    }
+
+    /// The stack, where the density is one.
+    fn stack(&self) -> PyResult<&Stack> {
+        match (&self.0.stack, &self.0.pool) {
+            (Some(stack), None) => Ok(stack),
+            (_, Some(_)) => Err(PyValueError::new_err(
+                "a pool has no map to standard normal rows; fit with quality=\"good\"",
+            )),
+            (None, None) => Err(PyValueError::new_err(
+                "a model of one layer has no map to standard normal rows; fit with quality=\"good\"",
+            )),
+        }
+    }
+
     /// The tail probabilities, from rows drawn from the model.
     fn drawn(
         slf: &Bound<'_, Self>,
@@ -51,7 +82,7 @@ impl PyModel {
             || Ok(()),
             move |stop| {
                 let draw =
-                    || Tail::draw(model.get().model(), samples, seed, &mut |_| !stop.asked());
+                    || Tail::draw(model.get().density(), samples, seed, &mut |_| !stop.asked());
                 let tail = threads::run(threads, draw)?.map_err(|e| errors::of(e, None))?;
                 tail.ok_or_else(|| errors::internal("nobody waits for the tail"))
             },
@@ -68,7 +99,7 @@ impl PyModel {
         x: Source,
         threads: Option<usize>,
         out: T,
-        each: impl Fn(&Model, &Rows, &mut T) -> upoe::Result<()> + Send + Sync + 'static,
+        each: impl Fn(&ModelFile, &Rows, &mut T) -> upoe::Result<()> + Send + Sync + 'static,
     ) -> PyResult<T> {
         let (rows, columns) = x.shape(slf.py());
         let columns = columns.max(slf.get().n_features());
@@ -78,8 +109,8 @@ impl PyModel {
             let block = Python::try_attach(|py| {
                 let block = x.block(py, range)?;
                 let rows = block.rows()?;
-                let (model, names) = (model.get().model(), model.get().names());
-                let done = py.detach(|| each(model, &rows, out));
+                let (file, names) = (&model.get().0, model.get().names());
+                let done = py.detach(|| each(file, &rows, out));
                 done.map_err(|e| errors::of(errors::from_row(e, start), names))
             });
             block.unwrap_or_else(|| Err(errors::internal("Python has ended")))
@@ -92,7 +123,7 @@ impl PyModel {
     }
 }
 
-fn generic(columns: usize) -> Vec<String> {
+pub fn generic(columns: usize) -> Vec<String> {
     (1..=columns).map(|i| format!("c{i}")).collect()
 }
 
@@ -138,11 +169,66 @@ impl PyModel {
         threads: Option<usize>,
     ) -> PyResult<Floats<'py>> {
         let (py, (n, _)) = (slf.py(), x.shape(slf.py()));
-        let scores = Self::over(slf, x, threads, memory::space(n, 1)?, move |model, rows, out| {
-            out.extend(if sphered { model.score_sphered(rows) } else { model.score(rows) }?);
+        let scores = Self::over(slf, x, threads, memory::space(n, 1)?, move |file, rows, out| {
+            out.extend(if sphered {
+                file.fitted().score_sphered(rows)
+            } else {
+                file.density().score(rows)
+            }?);
             Ok(())
         })?;
         Ok(arrays::vector(py, scores))
+    }
+
+    /// ln p of the cells that are there (NaN is a missing one), and the standard errors.
+    fn score_present<'py>(
+        slf: &Bound<'py, Self>,
+        x: Source,
+        threads: Option<usize>,
+    ) -> PyResult<(Floats<'py>, Floats<'py>)> {
+        let (py, (n, _)) = (slf.py(), x.shape(slf.py()));
+        let pairs = Self::over(slf, x, threads, memory::space(n, 2)?, |file, rows, out| {
+            if (0..rows.len()).any(|i| rows.has_holes(i)) {
+                let found = file.density().score_present(rows)?;
+                out.extend(found.iter().flat_map(|e| [e.value, e.standard_error]));
+            } else {
+                out.extend(file.density().score(rows)?.into_iter().flat_map(|ln_p| [ln_p, 0.0]));
+            }
+            Ok(())
+        })?;
+        let (values, errors) = pairs.chunks_exact(2).map(|pair| (pair[0], pair[1])).unzip();
+        Ok((arrays::vector(py, values), arrays::vector(py, errors)))
+    }
+
+    /// Each value beside what the others make of it: (n, features, 5) of expected, low, high, surprise
+    /// and blame; NaN for columns that the others determine.
+    fn expected<'py>(
+        slf: &Bound<'py, Self>,
+        x: Source,
+        threads: Option<usize>,
+    ) -> PyResult<Floats<'py>> {
+        let (py, (n, columns)) = (slf.py(), x.shape(slf.py()));
+        let space = memory::space(n, columns.saturating_mul(5))?;
+        let found = Self::over(slf, x, threads, space, |file, rows, out| {
+            rows.check_present()?;
+            let of_row = |i| expected::of(file.density(), &rows.row(i));
+            let found: upoe::Result<Vec<_>> = (0..rows.len()).into_par_iter().map(of_row).collect();
+            for found in found?.into_iter().flatten() {
+                out.extend(
+                    found.map_or([f64::NAN; 5], |e| {
+                        [e.expected, e.low, e.high, e.surprise(), e.blame]
+                    }),
+                );
+            }
+            Ok(())
+        })?;
+        Ok(arrays::cube(py, found, (n, columns, 5)))
+    }
+
+    /// A value beside its expected one, in words.
+    #[staticmethod]
+    fn words(name: &str, observed: f64, expected: f64, low: f64, high: f64) -> String {
+        Expected { observed, expected, low, high, ln_tail: 0.0, blame: 0.0 }.words(name)
     }
 
     /// Why rows have ln p = −∞, where they lie outside the subspace of the training rows.
@@ -155,8 +241,8 @@ impl PyModel {
             return Ok(None);
         }
         let (n, _) = x.shape(slf.py());
-        let found = Self::over(slf, x, threads, None::<Outside>, |model, rows, found| {
-            match (found.as_mut(), model.whitening().outside(rows)?) {
+        let found = Self::over(slf, x, threads, None::<Outside>, |file, rows, found| {
+            match (found.as_mut(), file.model.whitening().outside(rows)?) {
                 (Some(found), Some(more)) => found.merge(more),
                 (None, more) => *found = more,
                 (Some(_), None) => {}
@@ -174,16 +260,23 @@ impl PyModel {
         }))
     }
 
-    /// The projections of rows: (n, J).
+    /// The projections of rows: (n, J). Cells may be `missing` (NaN); otherwise they are refused.
     fn transform<'py>(
         slf: &Bound<'py, Self>,
         x: Source,
+        missing: bool,
         threads: Option<usize>,
     ) -> PyResult<Floats<'py>> {
         let (py, (n, _)) = (slf.py(), x.shape(slf.py()));
         let j = slf.get().model().experts().len();
-        let z = Self::over(slf, x, threads, memory::space(n, j)?, |model, rows, out| {
-            out.extend(model.transform(rows)?);
+        let z = Self::over(slf, x, threads, memory::space(n, j)?, move |file, rows, out| {
+            let holes = missing && (0..rows.len()).any(|i| rows.has_holes(i));
+            let fitted = file.fitted();
+            out.extend(if holes {
+                fitted.transform_present(rows)
+            } else {
+                fitted.transform(rows)
+            }?);
             Ok(())
         })?;
         Ok(arrays::shaped(py, z, n, j))
@@ -202,9 +295,44 @@ impl PyModel {
             memory::space(n, columns)?;
             return Ok(arrays::shaped(py, mean.repeat(n), n, columns));
         }
-        let x = Self::over(slf, z, threads, memory::space(n, columns)?, |model, rows, out| {
+        let x = Self::over(slf, z, threads, memory::space(n, columns)?, |file, rows, out| {
             rows.check()?;
-            let back = |i| model.inverse_transform(&rows.row(i));
+            let back = |i| file.model.inverse_transform(&rows.row(i));
+            let back: upoe::Result<Vec<_>> = (0..rows.len()).into_par_iter().map(back).collect();
+            out.extend(back?.into_iter().flatten());
+            Ok(())
+        })?;
+        Ok(arrays::shaped(py, x, n, columns))
+    }
+
+    /// The standard normal rows that a stack maps rows to: (n, dimensions).
+    fn to_normal<'py>(
+        slf: &Bound<'py, Self>,
+        x: Source,
+        threads: Option<usize>,
+    ) -> PyResult<Floats<'py>> {
+        let (py, (n, _)) = (slf.py(), x.shape(slf.py()));
+        let dims = slf.get().stack()?.whitening().dims();
+        let z = Self::over(slf, x, threads, memory::space(n, dims)?, |file, rows, out| {
+            out.extend(file.stack.as_ref().map_or(Ok(Vec::new()), |stack| stack.normal(rows))?);
+            Ok(())
+        })?;
+        Ok(arrays::shaped(py, z, n, dims))
+    }
+
+    /// The rows that a stack maps to these standard normal ones.
+    fn from_normal<'py>(
+        slf: &Bound<'py, Self>,
+        z: Source,
+        threads: Option<usize>,
+    ) -> PyResult<Floats<'py>> {
+        let (py, (n, _)) = (slf.py(), z.shape(slf.py()));
+        let columns = slf.get().n_features();
+        slf.get().stack()?;
+        let x = Self::over(slf, z, threads, memory::space(n, columns)?, |file, rows, out| {
+            rows.check()?;
+            let Some(stack) = &file.stack else { return Ok(()) };
+            let back = |i| stack.inverse(&rows.row(i));
             let back: upoe::Result<Vec<_>> = (0..rows.len()).into_par_iter().map(back).collect();
             out.extend(back?.into_iter().flatten());
             Ok(())
@@ -223,7 +351,7 @@ impl PyModel {
         let model = slf.clone().unbind();
         let blocks = Blocks { rows: n, columns, threads };
         let rows = blocks.run(py, memory::space(n, columns)?, move |rows, out| {
-            out.extend(model.get().model().sample_range(rows, seed));
+            out.extend(model.get().density().sample_range(rows, seed));
             Ok(())
         })?;
         Ok(arrays::shaped(py, rows, n, columns))
@@ -239,8 +367,8 @@ impl PyModel {
     ) -> PyResult<Floats<'py>> {
         let (py, (n, _)) = (slf.py(), x.shape(slf.py()));
         let tail = Self::drawn(slf, samples, seed, threads)?;
-        let tails = Self::over(slf, x, threads, memory::space(n, 1)?, move |model, rows, out| {
-            out.extend(model.score(rows)?.into_iter().map(|ln_p| tail.at(ln_p)));
+        let tails = Self::over(slf, x, threads, memory::space(n, 1)?, move |file, rows, out| {
+            out.extend(file.density().score(rows)?.into_iter().map(|ln_p| tail.at(ln_p)));
             Ok(())
         })?;
         Ok(arrays::vector(py, tails))
@@ -266,22 +394,75 @@ impl PyModel {
         threads: Option<usize>,
     ) -> PyResult<Explained<'py>> {
         let (py, (n, columns)) = (slf.py(), x.shape(slf.py()));
-        let j = slf.get().model().experts().len();
+        let file = &slf.get().0;
+        if split && !file.fitted().is_one_layer() {
+            return Err(PyValueError::new_err(
+                "split = True: the experts of one layer alone are split over columns; fit with quality=\"fast\"",
+            ));
+        }
+        let explainer = Explainer::new(file.fitted(), file.training.seed);
+        let explainer = explainer.map_err(|e| errors::of(e, None))?;
+        let j = explainer.names().len() - 1;
         let parts = Parts::new(n, j, columns, split)?;
-        let parts = Self::over(slf, x, threads, parts, |model, rows, parts| {
+        let parts = Self::over(slf, x, threads, parts, move |file, rows, parts| {
             rows.check()?;
-            let explain = |i| model.explain(&rows.row(i));
+            if file.fitted().is_one_layer() {
+                let explain = |i| file.model.explain(&rows.row(i));
+                let each: upoe::Result<Vec<_>> =
+                    (0..rows.len()).into_par_iter().map(explain).collect();
+                each?.iter().for_each(|e| parts.add(e));
+                return Ok(());
+            }
+            let (rest, fitted) = (explainer.rest(), file.fitted());
+            let explain = |i: usize| -> upoe::Result<_> {
+                let row = rows.row(i);
+                Ok((explainer.explain(fitted, &row)?, explainer.columns(fitted, &row)?))
+            };
             let each: upoe::Result<Vec<_>> = (0..rows.len()).into_par_iter().map(explain).collect();
-            each?.iter().for_each(|e| parts.add(e));
+            each?.into_iter().for_each(|(e, columns)| parts.add_any(e, rest, columns));
             Ok(())
         })?;
         Ok(parts.explained(py, n, j, columns))
+    }
+
+    /// The names of the parts that `explain` gives before the rest.
+    #[getter]
+    fn part_names(&self) -> PyResult<Vec<String>> {
+        let explainer = Explainer::new(self.0.fitted(), self.0.training.seed);
+        let explainer = explainer.map_err(|e| errors::of(e, None))?;
+        let mut names = explainer.names().to_vec();
+        names.remove(explainer.rest());
+        Ok(names)
     }
 
     /// The experts.
     #[getter]
     fn experts(&self) -> Vec<PyExpert> {
         self.0.state.experts.iter().cloned().map(PyExpert).collect()
+    }
+
+    /// The layers of the stack, where there is one: (kind, gain, gain on held-out rows, gains of its experts,
+    /// their p-values, dimensions).
+    #[getter]
+    fn layers(&self) -> Vec<LayerParts> {
+        let layers = self.0.stack.as_ref().map_or(&[][..], Stack::layers);
+        let told = |(layer, record): (&Layer, &LayerRecord)| {
+            let (kind, dims) = match layer {
+                Layer::Radial(radial) => ("radial", radial.dims()),
+                _ => ("directions", record.gains.len()),
+            };
+            let (gains, p_values) = (record.gains.clone(), record.p_values.clone());
+            (kind, record.gain(), record.holdout, gains, p_values, dims)
+        };
+        layers.iter().zip(&self.0.layers).map(told).collect()
+    }
+
+    /// The members of the pool, where there is one: (kind, share), `kind` "stack" or "mixture".
+    #[getter]
+    fn members(&self) -> Vec<(&'static str, f64)> {
+        let Some(pool) = &self.0.pool else { return Vec::new() };
+        let kind = |m: &upoe::Member| if m.mixture().is_some() { "mixture" } else { "stack" };
+        pool.members().iter().map(kind).zip(pool.shares().iter().copied()).collect()
     }
 
     /// The columns' names, where they were given any.

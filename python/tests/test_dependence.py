@@ -22,6 +22,8 @@ def test_the_scale_of_weights_is_no_evidence():
     assert experts(rows, sample_weight=np.full(300, 10.0)) == experts(rows) == 0
     # As counts they are ten times the rows.
     assert experts(rows, sample_weight=np.full(300, 10.0), counts=True) > 0
+    with pytest.raises(ValueError, match="counts.*whole numbers"):
+        experts(rows, sample_weight=np.full(300, 2.5), counts=True)
 
 
 def test_repeated_rows_count_once_and_a_warning_says_so():

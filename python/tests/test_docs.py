@@ -93,7 +93,7 @@ def test_the_stub_names_what_the_compiled_module_has():
     stub = names(ast.parse((Path(upoe.__file__).parent / "_upoe.pyi").read_text()).body)
     assert set(stub) == set(compiled.__all__)  # so no catch-all, either
     ours = ("__reduce__", "__repr__")
-    for kind in (compiled.Expert, compiled.Model):
+    for kind in (compiled.Detector, compiled.Expert, compiled.Model):
         has = {name for name in vars(kind) if not name.startswith("__") or name in ours}
         assert stub[kind.__name__] == has, kind
 

@@ -78,7 +78,7 @@ def test_messages_with_names_from_a_file_are_harmless(X, tmp_path):
     model = UPoE.load(file)
     assert model.feature_names_in_[0] == HOSTILE  # data stay as they are
     frame = pd.DataFrame(X, columns=[HOSTILE, "b", "c"])
-    frame.iloc[3, 0] = np.nan
+    frame.iloc[3, 0] = np.inf
     said = []
     for rows in (frame, frame.rename(columns={HOSTILE: "other"})):
         with pytest.raises(ValueError) as error:

@@ -236,7 +236,7 @@ def test_the_columns_of_the_fit_are_needed(model, X):
     with pytest.raises(ValueError, match="X has 2 features, but UPoE is expecting 3"):
         model.score_samples(X[:, :2])
     with pytest.raises(ValueError, match="NaN: row 0, column 1"):
-        model.transform([[0.0, np.nan, 0.0]])
+        model.explain([[0.0, np.nan, 0.0]])
 
 
 @pytest.mark.parametrize(
@@ -332,3 +332,14 @@ def test_a_constant_column_that_changes_is_named():
         model = UPoE(n_experts=1).fit(frame.to_numpy())
     with pytest.warns(UPoEWarning, match="^10 of 300 rows .*`1`"):
         model.score_samples(changed.to_numpy())
+
+
+def test_a_device_must_be_known_and_there(X):
+    with pytest.raises(ValueError, match="device = gpu: must be cpu, auto, cuda"):
+        UPoE(1, device="gpu").fit(X)
+    with pytest.raises(ValueError, match="device = 1"):
+        UPoE(1, device=1).fit(X)
+    with pytest.raises(RuntimeError, match='device = "cuda:97"'):
+        UPoE(1, device="cuda:97").fit(X)
+    alike = [UPoE(1, device=device).fit(X).components_ for device in ("cpu", "auto")]
+    assert_array_equal(*alike)  # a small table stays on the CPU

@@ -97,9 +97,15 @@ def test_blocks_give_the_bits_of_single_rows(model):
 def test_a_bad_number_is_found_in_any_block(model):
     X = model.sample(30_000)
     X[29_871, 2] = np.nan
-    for method in (model.score_samples, model.transform, model.explain):
+    for method in (model.tail, model.explain):
         with pytest.raises(ValueError, match="NaN: row 29871, column 2"):
             method(X)
+    X[29_871, 2] = np.inf
+    for method in (model.score_samples, model.transform):
+        with pytest.raises(ValueError, match="infinity: row 29871, column 2"):
+            method(X)
+    with pytest.raises(ValueError, match="infinity: row 11, column 2"):
+        model.surprises(X[29_860:])
     Z = np.zeros((5000, 2))
     Z[4321, 1] = np.inf
     with pytest.raises(ValueError, match="infinity: row 4321, column 1"):

@@ -114,5 +114,5 @@ def test_tails_agree_to_the_bit(tmp_path):
 @pytest.mark.parametrize("drawn", [20, 100, 1000])
 def test_outliers_are_the_rows_of_small_tail_probability(drawn):
     X = np.random.default_rng(5).laplace(size=(500, 3))
-    detector = UPoEDetector(alpha=0.05, n_tail_samples=drawn, random_state=4).fit(X)
+    detector = UPoEDetector(method="density", n_tail_samples=drawn, random_state=4).fit(X)
     np.testing.assert_array_equal(detector.predict(X) == -1, detector.tail(X, drawn) <= 0.05)

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from typing_extensions import assert_type
 
-from upoe import Expert, Explanation, UPoE, UPoEDetector, UPoEICA
+from upoe import Expert, Explanation, Surprises, UPoE, UPoEDetector, UPoEICA
 
 rows = np.zeros((10, 3))
 model = UPoE(n_experts=2, fix_mu=(-1.0, 1.0)).fit(rows, sample_weight=None)
@@ -14,6 +14,8 @@ assert_type(model, UPoE)
 assert_type(model.score_samples(rows), NDArray[np.float64])
 assert_type(model.transform(rows), NDArray[np.float64])
 assert_type(model.sample(3), NDArray[np.float64])
+assert_type(model.score_present(rows), tuple[NDArray[np.float64], NDArray[np.float64]])
+assert_type(model.surprises(rows), Surprises)
 assert_type(model.explain(rows), Explanation)
 assert_type(model.explain(rows).baseline, float)
 assert_type(model.experts_, list[Expert])

@@ -75,6 +75,9 @@ class Density(BaseEstimator):
         names = table.names
         del table  # what it has converted is not needed any more
         verbose = int(getattr(self, "verbose", 0) or 0)
+        device = getattr(self, "device", "cpu")
+        if not isinstance(device, str):
+            raise ValueError(f"device = {device!r}: must be 'cpu', 'auto', 'cuda' or 'cuda:N'")
         with progress(verbose, settings["experts"]) as show:
             model = _upoe.fit(
                 train,
@@ -84,6 +87,7 @@ class Density(BaseEstimator):
                 holdout_weight,
                 holdout_blocks,
                 json.dumps(settings),
+                device,
                 names,
                 show,
             )
@@ -232,8 +236,9 @@ class Density(BaseEstimator):
     def explain(self, X: Any, *, split: bool = False) -> Explanation:
         """The exact parts of each row's ln p, by expert and by column.
 
-        The parts say how ln p moves from the baseline, ln p at the data's mean, on the way to
-        the row. They add up to ln p exactly.
+        The parts say how ln p moves from the baseline on the way to the row, and add up to ln p
+        exactly. The baseline is ln p at the data's mean; for stacks and pools it is the mean ln p of
+        rows drawn from the model, and parts are those of every layer's experts.
 
         Parameters
         ----------
@@ -264,6 +269,7 @@ class Density(BaseEstimator):
             experts_by_column=experts_by_column,
             rest_by_column=rest_by_column,
             names=self._names(),
+            parts=self._model.part_names,
         )
 
     def _names(self) -> list[str]:
@@ -376,5 +382,5 @@ class Density(BaseEstimator):
 
         return _plots.pairs(self, self._project(self._rows(X)), color, n_experts)
 
-    def _project(self, rows: _validate.Rows) -> Floats:
-        return self._model.transform(rows, self._threads)
+    def _project(self, rows: _validate.Rows, *, missing: bool = False) -> Floats:
+        return self._model.transform(rows, missing, self._threads)

@@ -25,8 +25,30 @@ _PARAMETERS = {
         """The number of sources; None takes as many as the data have dimensions. No PCA is needed
         to find fewer sources than columns: the other dimensions stay in the model, as Gaussian.""",
     ),
-    "alpha": ("float", "A row whose tail probability is at most `alpha` is an outlier."),
+    "method": (
+        '{"core", "density"}',
+        """"core" is the distance from a robust core with the rarity of each value; "density" is ln p.
+        Parameters from `n_tail_samples` to `device` matter to "density" only.""",
+    ),
+    "alpha": (
+        "float",
+        "A row whose p-value is at most `alpha` is an outlier; not used with `contamination`.",
+    ),
+    "contamination": (
+        "float or None",
+        "The share of the training rows that are outliers, in (0, 0.5]; None uses `alpha`.",
+    ),
     "n_tail_samples": ("int", "How many rows are drawn from the model to find the threshold."),
+    "quality": (
+        _one_of("quality") + " or None",
+        """"fast" is one layer: Gaussian except along directions. "good" is a stack of layers, grown until
+        what is left is Gaussian noise. "best" is a pool of stacks and mixtures. None is "fast".""",
+    ),
+    "depth": (
+        'int, "auto" or None',
+        """The largest number of layers; "auto" goes on until what is left is Gaussian noise. None is 1
+        for the quality "fast" and "auto" for the others.""",
+    ),
     "n_dims": (
         "int, float or None",
         """Dimensions kept by sphering: a number of them, a share of the variance in (0, 1], or None
@@ -81,6 +103,11 @@ _PARAMETERS = {
         _one_of("precision"),
         "How sphered rows are stored while the model is learned; sums are always in f64.",
     ),
+    "device": (
+        '"cpu", "auto", "cuda" or "cuda:N"',
+        """Where the model is learned. "cuda" is the first NVIDIA GPU, "cuda:1" the second; "auto" takes
+        a GPU for large tables where there is one. The result is the CPU's up to rounding.""",
+    ),
     "random_state": (
         "int, RandomState instance or None",
         "The seed. None is 0, so a fit can always be repeated.",
@@ -99,6 +126,11 @@ _ATTRIBUTES = {
         "float",
         "The threshold: `decision_function(X) = score_samples(X) - offset_`.",
     ),
+    "training_p_values_": (
+        "ndarray of shape (n_samples,)",
+        """Of the method "core": the probability that an ordinary row is as odd as each training row,
+        which is judged without it. `training_oddness_` is how odd it is.""",
+    ),
     "components_": (
         "ndarray of shape (n_experts_, n_features)",
         "The filters: `transform(X) = (X - mean_) @ components_.T`.",
@@ -106,6 +138,15 @@ _ATTRIBUTES = {
     "mixing_": (
         "ndarray of shape (n_features, n_experts_)",
         "The patterns: how the columns change with each projection.",
+    ),
+    "layers_": (
+        "list of Layer",
+        """The layers of a stack, each with `kind` ("directions" or "radial"), `gain`, `holdout_gain`,
+        `gains`, `p_values` and `n_dims`; empty where there is one layer.""",
+    ),
+    "members_": (
+        "list of (str, float)",
+        "What a pool is made of, and the share of each; empty where there is no pool.",
     ),
     "mean_": ("ndarray of shape (n_features,)", "The mean of the training rows."),
     "whitening_": ("ndarray of shape (n_dims, n_features)", "The sphering matrix A."),

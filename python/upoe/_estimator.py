@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +11,7 @@ from . import _validate
 from ._base import ClassNamePrefixFeaturesOutMixin, DensityMixin, TransformerMixin
 from ._density import Density
 from ._docs import LAST, SHARED, documented
+from ._explanation import Surprises
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -18,7 +19,24 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 
 
-@documented(*SHARED, "p_values_", "n_experts_", "n_iter_", "path_", *LAST)
+class Layer(NamedTuple):
+    """A layer of a stack."""
+
+    kind: str
+    """ "directions" or "radial"."""
+    gain: float
+    """What it adds to the mean ln p of the training rows, in nats per row."""
+    holdout_gain: float | None
+    """The same of the held-out rows, where there are any."""
+    gains: list[float]
+    """What each of its experts adds."""
+    p_values: list[float | None]
+    """The chance of such a gain on Gaussian rows, of each expert."""
+    n_dims: int
+    """Dimensions that a radial expert covers, or how many directions there are."""
+
+
+@documented(*SHARED, "p_values_", "n_experts_", "n_iter_", "path_", "layers_", "members_", *LAST)
 class UPoE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, DensityMixin, Density):
     """An under-complete product of experts: projection pursuit with an exact likelihood.
 
@@ -50,6 +68,8 @@ class UPoE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, DensityMixin, Dens
         self,
         n_experts: int | str = "auto",
         *,
+        quality: str | None = None,
+        depth: int | str | None = None,
         n_dims: int | float | None = None,
         family: str = "auto",
         mixture_size: int = 2,
@@ -64,11 +84,14 @@ class UPoE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, DensityMixin, Dens
         tol: float = 1e-5,
         recipe: str = "best",
         precision: str = "f64",
+        device: str = "cpu",
         random_state: Any = None,
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
         self.n_experts = n_experts
+        self.quality = quality
+        self.depth = depth
         self.n_dims = n_dims
         self.family = family
         self.mixture_size = mixture_size
@@ -83,6 +106,7 @@ class UPoE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, DensityMixin, Dens
         self.tol = tol
         self.recipe = recipe
         self.precision = precision
+        self.device = device
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -97,6 +121,7 @@ class UPoE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, DensityMixin, Dens
         blocks: Any = None,
         counts: bool = False,
         ordered: bool = False,
+        sample: int | None = None,
     ) -> Self:
         """Fits the model.
 
@@ -122,17 +147,61 @@ class UPoE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, DensityMixin, Dens
         ordered : bool, default=False
             Whether rows follow one another in time: p-values then count as many rows as could be
             independent.
+        sample : int, default=None
+            Make starts and most steps on this many rows, at least 10,000; all rows decide at the
+            end. None takes all rows.
 
         Returns
         -------
         self : UPoE
             The fitted estimator.
         """
-        self._fit(X, sample_weight, groups, blocks, counts, ordered)
+        self._fit(X, sample_weight, groups, blocks, counts, ordered, sample=sample)
         return self
 
-    def transform(self, X: Any) -> Floats:
-        """The projections of each row: what each expert sees.
+    def _take(self, model: Any) -> None:
+        super()._take(model)
+        self.layers_ = [Layer(*parts) for parts in model.layers]
+        self.members_ = model.members
+
+    def _summary(self) -> str:
+        lines = [super()._summary()]
+        for j, layer in enumerate(self.layers_):
+            lines.append(f"  layer {j + 1}: {layer.kind}, gain {layer.gain:.4f} nats")
+        for kind, share in self.members_:
+            lines.append(f"  {100 * share:.1f} % {kind}")
+        return "\n".join(lines)
+
+    def score_samples(self, X: Any, *, sphered: bool = False) -> Floats:
+        """ln p of each row, in nats.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The rows. A row with missing cells (NaN) has ln p of the cells that are there: the
+            density is integrated over the others (`score_present` gives the error of that).
+        sphered : bool, default=False
+            Whether to give the density of the sphered rows, as the paper reports it, instead
+            of the density over the data's own columns. Needs complete rows.
+
+        Returns
+        -------
+        log_density : ndarray of shape (n_samples,)
+            ln p of each row; -inf for a row outside the subspace that the training rows span,
+            where they do not span all columns; 0 for a row without any cell.
+        """
+        if sphered:
+            return super().score_samples(X, sphered=True)
+        rows = self._rows(X)
+        scores, _ = self._model.score_present(rows, self._threads)
+        self._warn_outside(rows)
+        return scores
+
+    def score_present(self, X: Any) -> tuple[Floats, Floats]:
+        """ln p of the cells of each row that are there, NaN standing for a missing one.
+
+        Up to two missing cells, or experts that they concern, of a model of one layer are
+        integrated exactly, others by importance sampling.
 
         Parameters
         ----------
@@ -141,11 +210,52 @@ class UPoE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, DensityMixin, Dens
 
         Returns
         -------
+        log_density : ndarray of shape (n_samples,)
+            ln p of the cells that are there, in nats.
+        standard_error : ndarray of shape (n_samples,)
+            Its standard error; 0 where it is exact.
+        """
+        rows = self._rows(X)
+        found = self._model.score_present(rows, self._threads)
+        self._warn_outside(rows)
+        return found
+
+    def surprises(self, X: Any) -> Surprises:
+        """Each value of each row beside what is expected, given the row's other values.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The rows. Cells may be missing (NaN); values are then given those that are there.
+
+        Returns
+        -------
+        surprises : Surprises
+            `observed`, `expected`, `low`, `high`, `surprise`, `blame` and `blamed`; `to_frame()`
+            makes it a table, `words(i)` says it in words.
+        """
+        rows = self._rows(X)
+        found = self._model.expected(rows, self._threads)
+        self._warn_outside(rows)
+        observed = np.array(rows, dtype=np.float64)
+        expected, low, high, surprise, blame = np.moveaxis(found, 2, 0)
+        return Surprises(observed, expected, low, high, surprise, blame, self._names())
+
+    def transform(self, X: Any) -> Floats:
+        """The projections of each row: what each expert of the first layer sees.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The rows; of those with missing cells (NaN), the expected projections.
+
+        Returns
+        -------
         Z : ndarray of shape (n_samples, n_experts_)
             The projections, of mean 0 and variance 1 on the training rows where the learner
             is "pursuit".
         """
-        return self._project(self._rows(X))
+        return self._project(self._rows(X), missing=True)
 
     def inverse_transform(self, Z: Any) -> Floats:
         """The most probable rows (under a Gaussian) with these projections.
@@ -163,6 +273,41 @@ class UPoE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, DensityMixin, Dens
         self._check_fitted()
         z = _validate.projections(Z, self.n_experts_, type(self).__name__)
         return self._model.inverse_transform(z, self._threads)
+
+    def to_normal(self, X: Any) -> Floats:
+        """The standard normal rows that a stack of layers maps rows to.
+
+        Where the model is right, they look like draws from a standard normal distribution.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The rows.
+
+        Returns
+        -------
+        Z : ndarray of shape (n_samples, n_dims)
+            Standard normal rows.
+        """
+        return self._model.to_normal(self._rows(X), self._threads)
+
+    def from_normal(self, Z: Any) -> Floats:
+        """The rows that a stack of layers maps to these standard normal ones: the inverse of
+        `to_normal`, exact where no dimensions were dropped.
+
+        Parameters
+        ----------
+        Z : array-like of shape (n_samples, n_dims)
+            Standard normal rows.
+
+        Returns
+        -------
+        X : ndarray of shape (n_samples, n_features)
+            The rows.
+        """
+        self._check_fitted()
+        z = _validate.projections(Z, self.whitening_.shape[0], type(self).__name__)
+        return self._model.from_normal(z, self._threads)
 
     def score(self, X: Any, y: Any = None) -> float:
         """Mean ln p of rows, in nats: what a search over parameters should raise.

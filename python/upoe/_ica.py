@@ -59,6 +59,7 @@ class UPoEICA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Density):
         n_starts: int | str = "auto",
         max_iter: int = 500,
         tol: float = 1e-5,
+        device: str = "cpu",
         random_state: Any = None,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -74,6 +75,7 @@ class UPoEICA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Density):
         self.n_starts = n_starts
         self.max_iter = max_iter
         self.tol = tol
+        self.device = device
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose

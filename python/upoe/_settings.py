@@ -43,13 +43,19 @@ def settings(params: dict[str, Any]) -> dict[str, Any]:
         "recipe": params.get("recipe", DEFAULTS["recipe"]),
         "precision": params.get("precision", DEFAULTS["precision"]),
         "threads": _validate.threads(params.get("n_jobs")),
+        # What has no such dial has one layer.
+        "quality": params.get("quality", "fast"),
+        "depth": _depth(params.get("depth")),
     }
 
 
 def parameters(settings: dict[str, Any]) -> dict[str, Any]:
     """The estimators' parameters of a fit's settings."""
     dims = settings["dims"]
+    quality, depth = _upoe.dials(json.dumps(settings))
     return {
+        "quality": quality,
+        "depth": None if depth is None or quality == "fast" else depth,
         "n_experts": "auto" if settings["experts"] is None else settings["experts"],
         "n_components": settings["experts"],
         "n_dims": None if dims == "all" else next(iter(dims.values())),
@@ -73,6 +79,16 @@ def parameters(settings: dict[str, Any]) -> dict[str, Any]:
 def _count(params: dict[str, Any], name: str, least: int) -> int | None:
     value = params.get(name)
     return None if value is None or value == "auto" else _validate.whole(name, value, least)
+
+
+def _depth(depth: Any) -> str | None:
+    if depth is None:
+        return None
+    if isinstance(depth, str) and depth == "auto":
+        return "auto"
+    if isinstance(depth, numbers.Integral) and not isinstance(depth, bool):
+        return str(_validate.whole("depth", depth, 1))
+    raise ValueError(f"depth = {depth!r}: give a number of layers from 1, 'auto' or None")
 
 
 def _real(params: dict[str, Any], name: str) -> float | None:

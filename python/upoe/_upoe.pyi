@@ -8,9 +8,83 @@ from numpy.typing import NDArray
 from os import PathLike
 from typing import Any, Final, SupportsFloat, SupportsIndex, final
 
-__all__ = ["__version__", "Expert", "Model", "choices", "defaults", "detectable", "fit", "held_out"]
+__all__ = ["__version__", "Detector", "Expert", "Model", "Partition", "choices", "compare", "defaults", "detectable", "dials", "exceeded_by", "fit", "fit_cluster", "fit_detector", "held_out", "look", "sample_rows", "sphere"]
 
 __version__: Final[str]
+
+@final
+class Detector:
+    """
+    A fitted detector.
+    """
+    def __reduce__(self, /) -> tuple[Any, tuple[bytes]]: ...
+    def __repr__(self, /) -> str: ...
+    @property
+    def constant(self, /) -> list[int]:
+        """
+        The columns that are constant in the training rows.
+        """
+    @property
+    def directions(self, /) -> NDArray[float64]:
+        """
+        The heavy directions in the data's own columns: (J, features). A row's projection on one is
+        its distance from the core's centre, in units of the core's deviation.
+        """
+    def explain(self, /, x: NDArray[float64] | NDArray[float32], threads: SupportsIndex | None) -> tuple[tuple[NDArray[float64], float, NDArray[float64], NDArray[float64], NDArray[float64], NDArray[float64]], tuple[NDArray[float64], NDArray[float64], NDArray[float64]]]:
+        """
+        Why rows are odd, and what each column should be given the others.
+        """
+    @property
+    def feature_names(self, /) -> list[str] | None:
+        """
+        The columns' names, where they have any.
+        """
+    @staticmethod
+    def from_bytes(bytes: bytes) -> Detector:
+        """
+        A detector from the bytes of its file.
+        """
+    @staticmethod
+    def load(path: str | PathLike[str]) -> Detector:
+        """
+        Reads a detector file.
+        """
+    @property
+    def n_features(self, /) -> int:
+        """
+        How many columns a row has.
+        """
+    def oddness(self, /, x: NDArray[float64] | NDArray[float32], threads: SupportsIndex | None) -> tuple[NDArray[float64], NDArray[float64]]:
+        """
+        How odd rows are, and the p-value of each as a new row.
+        """
+    def save(self, /, path: str | PathLike[str]) -> None:
+        """
+        Writes the detector file.
+        """
+    @property
+    def settings(self, /) -> tuple[int, int]:
+        """
+        (heavy directions, seed) of the fit.
+        """
+    def threshold(self, /, alpha: SupportsFloat | SupportsIndex) -> float:
+        """
+        Rows odder than this have a p-value of at most `alpha`.
+        """
+    def to_bytes(self, /) -> bytes:
+        """
+        The bytes of the detector file.
+        """
+    @property
+    def training_rows(self, /) -> float:
+        """
+        How many training rows there were.
+        """
+    @property
+    def verdict(self, /) -> tuple[float, float | None, float]:
+        """
+        (alpha, contamination, threshold): which rows are called odd.
+        """
 
 @final
 class Expert:
@@ -119,6 +193,11 @@ class Model:
         """
         W, in sphered space: (J, dimensions).
         """
+    def expected(self, /, x: NDArray[float64] | NDArray[float32], threads: SupportsIndex | None) -> NDArray[float64]:
+        """
+        Each value beside what the others make of it: (n, features, 5) of expected, low, high, surprise
+        and blame; NaN for columns that the others determine.
+        """
     @property
     def experts(self, /) -> list[Expert]:
         """
@@ -139,9 +218,19 @@ class Model:
         """
         A model from the bytes of its file.
         """
+    def from_normal(self, /, z: NDArray[float64] | NDArray[float32], threads: SupportsIndex | None) -> NDArray[float64]:
+        """
+        The rows that a stack maps to these standard normal ones.
+        """
     def inverse_transform(self, /, z: NDArray[float64] | NDArray[float32], threads: SupportsIndex | None) -> NDArray[float64]:
         """
         The rows of highest Gaussian density with these projections.
+        """
+    @property
+    def layers(self, /) -> list[tuple[str, float, float | None, list[float], list[float | None], int]]:
+        """
+        The layers of the stack, where there is one: (kind, gain, gain on held-out rows, gains of its experts,
+        their p-values, dimensions).
         """
     @staticmethod
     def load(path: str | PathLike[str]) -> Model:
@@ -152,6 +241,11 @@ class Model:
     def mean(self, /) -> NDArray[float64]:
         """
         m.
+        """
+    @property
+    def members(self, /) -> list[tuple[str, float]]:
+        """
+        The members of the pool, where there is one: (kind, share), `kind` "stack" or "mixture".
         """
     @property
     def mixing(self, /) -> NDArray[float64]:
@@ -171,6 +265,11 @@ class Model:
     def outside(self, /, x: NDArray[float64] | NDArray[float32], threads: SupportsIndex | None) -> str | None:
         """
         Why rows have ln p = −∞, where they lie outside the subspace of the training rows.
+        """
+    @property
+    def part_names(self, /) -> list[str]:
+        """
+        The names of the parts that `explain` gives before the rest.
         """
     @property
     def path(self, /) -> NDArray[float64]:
@@ -194,6 +293,10 @@ class Model:
         """
         ln p of rows: over their own columns, or in sphered space.
         """
+    def score_present(self, /, x: NDArray[float64] | NDArray[float32], threads: SupportsIndex | None) -> tuple[NDArray[float64], NDArray[float64]]:
+        """
+        ln p of the cells that are there (NaN is a missing one), and the standard errors.
+        """
     @property
     def settings(self, /) -> str:
         """
@@ -216,24 +319,64 @@ class Model:
         """
         The bytes of the model file.
         """
+    def to_normal(self, /, x: NDArray[float64] | NDArray[float32], threads: SupportsIndex | None) -> NDArray[float64]:
+        """
+        The standard normal rows that a stack maps rows to: (n, dimensions).
+        """
     @property
     def training(self, /) -> str:
         """
         What it was trained on, and how well it did, as JSON.
         """
-    def transform(self, /, x: NDArray[float64] | NDArray[float32], threads: SupportsIndex | None) -> NDArray[float64]:
+    def transform(self, /, x: NDArray[float64] | NDArray[float32], missing: bool, threads: SupportsIndex | None) -> NDArray[float64]:
         """
-        The projections of rows: (n, J).
+        The projections of rows: (n, J). Cells may be `missing` (NaN); otherwise they are refused.
         """
     @property
     def whitening(self, /) -> NDArray[float64]:
         """
         A: (dimensions, features).
         """
+    @staticmethod
+    def words(name: str, observed: SupportsFloat | SupportsIndex, expected: SupportsFloat | SupportsIndex, low: SupportsFloat | SupportsIndex, high: SupportsFloat | SupportsIndex) -> str:
+        """
+        A value beside its expected one, in words.
+        """
+
+@final
+class Partition:
+    """
+    Sphered rows that a worker keeps.
+    """
+    def __reduce__(self, /) -> tuple[Any, tuple[bytes]]: ...
+    def answer(self, /, question: bytes) -> bytes:
+        """
+        The answer to a question of `fit_cluster`.
+        """
+    @staticmethod
+    def from_bytes(bytes: bytes) -> Partition:
+        """
+        The partition of such bytes.
+        """
+    @property
+    def index(self, /) -> int:
+        """
+        Which partition it is, from 0.
+        """
+    def to_bytes(self, /) -> bytes:
+        """
+        All of it as bytes.
+        """
 
 def choices() -> dict[str, list[str]]:
     """
     The words that each setting takes, by the name of the estimators' parameter.
+    """
+
+def compare(model: Model | None, a: NDArray[float64] | NDArray[float32] | None, b: NDArray[float64] | NDArray[float32], names: SupportsGetItem[int, str] | None, level: SupportsFloat | SupportsIndex, exchanges: SupportsIndex, seed: SupportsIndex, threads: SupportsIndex | None) -> str:
+    """
+    Compares rows with those of a table, or with a model; the result is JSON. The arrays must be private:
+    C-contiguous, and known to no other thread.
     """
 
 def defaults() -> str:
@@ -250,15 +393,55 @@ def detectable(n_rows: SupportsIndex, n_dims: SupportsIndex) -> dict[str, float 
     `degrees_of_freedom`; None where nothing is enough.
     """
 
-def fit(x: NDArray[float64] | NDArray[float32], weights: NDArray[float64] | None, blocks: SupportsGetItem[int, SupportsIndex] | None, holdout: NDArray[float64] | NDArray[float32] | None, holdout_weights: NDArray[float64] | None, holdout_blocks: SupportsGetItem[int, SupportsIndex] | None, settings: str, names: SupportsGetItem[int, str] | None, progress: Any | None) -> Model:
+def dials(json: str) -> tuple[str, int | None]:
     """
-    Fits a model. `settings` is JSON, `names` the columns' names, and
+    The estimators' `quality` and `depth` of the settings of a fit: (quality, layers or None for auto).
+    """
+
+def exceeded_by(oddness: NDArray[float64], weights: NDArray[float64] | None, share: SupportsFloat | SupportsIndex) -> float:
+    """
+    The oddness that a share of the rows exceeds, halfway between two rows.
+    """
+
+def fit(x: NDArray[float64] | NDArray[float32], weights: NDArray[float64] | None, blocks: SupportsGetItem[int, SupportsIndex] | None, holdout: NDArray[float64] | NDArray[float32] | None, holdout_weights: NDArray[float64] | None, holdout_blocks: SupportsGetItem[int, SupportsIndex] | None, settings: str, device: str, names: SupportsGetItem[int, str] | None, progress: Any | None) -> Model:
+    """
+    Fits a model. `settings` is JSON, `device` where it is learned, `names` the columns' names, and
     `progress(expert, passes, gain)` is called a few times per second. The arrays must be private:
     C-contiguous, and known to no other thread.
+    """
+
+def fit_cluster(cluster: Any, holdout: SupportsFloat | SupportsIndex | None, settings: str, names: SupportsGetItem[int, str] | None, progress: Any | None) -> Model:
+    """
+    Fits a model to rows that `cluster` reaches: an object with the methods `look(question)`,
+    `sphere(plan)` and `ask(question)`. Each takes bytes; `look` and `ask` return one answer in bytes
+    per partition, in the order of the partitions. `holdout` is the share of rows held out.
+    """
+
+def fit_detector(x: NDArray[float64] | NDArray[float32], weights: NDArray[float64] | None, blocks: SupportsGetItem[int, SupportsIndex] | None, directions: SupportsIndex, seed: SupportsIndex, alpha: SupportsFloat | SupportsIndex, contamination: SupportsFloat | SupportsIndex | None, names: SupportsGetItem[int, str] | None, threads: SupportsIndex | None) -> tuple[Detector, NDArray[float64], NDArray[float64]]:
+    """
+    Fits a detector with `directions` heavy directions. The arrays must be private: C-contiguous, and
+    known to no other thread.
     """
 
 def held_out(rows: SupportsIndex, groups: SupportsGetItem[int, str] | None, share: SupportsFloat | SupportsIndex | None, seed: SupportsIndex) -> NDArray[bool_]:
     """
     Marks rows to hold out: a share of them at random, or whole groups until the share is
     reached. Which ones depends on the seed, the number of rows and the groups alone.
+    """
+
+def look(index: SupportsIndex, x: NDArray[float64] | NDArray[float32], weights: NDArray[float64] | None, names: SupportsGetItem[int, str], question: bytes) -> bytes:
+    """
+    What partition `index` says of its rows before they are sphered, in answer to a question of
+    `fit_cluster`. The arrays must be private: C-contiguous, and known to no other thread.
+    """
+
+def sample_rows(rows: SupportsIndex, columns: SupportsIndex) -> int | None:
+    """
+    How many rows a sample has that most steps of a fit of rows × columns are made on; None where the rows
+    are not many more.
+    """
+
+def sphere(index: SupportsIndex, x: NDArray[float64] | NDArray[float32], weights: NDArray[float64] | None, plan: bytes) -> Partition:
+    """
+    The sphered rows of partition `index`, by a plan of `fit_cluster`.
     """
