@@ -106,6 +106,12 @@ def gain(directions, train, held=None):
     return float(total)
 
 
+def installed(name):
+    """The version of a package, or None."""
+    with contextlib.suppress(importlib.metadata.PackageNotFoundError):
+        return importlib.metadata.version(name)
+
+
 def machine():
     """What the figures were measured on and with."""
     from threadpoolctl import threadpool_info
@@ -115,14 +121,14 @@ def machine():
         lines = [line.split(":", 1) for line in open("/proc/cpuinfo") if ":" in line]
         fields = {name.strip(): value.strip() for name, value in lines}
         cpu, flags = fields.get("model name", cpu), fields.get("flags", "").split()
-    known = ["upoe", "numpy", "scipy", "scikit-learn", "python-picard", "numexpr", "amica-python", "torch"]
+    known = ["upoe", "numpy", "scipy", "scikit-learn", "python-picard", "numexpr", "amica-python", "torch", "sinflow", "zuko"]
     return {
         "cpu": cpu,
         "cores": os.cpu_count(),
         "instructions": next((f for f in ("avx512f", "avx2", "sse2") if f in flags), platform.machine()),
         "blas_threads": {pool["prefix"]: pool["num_threads"] for pool in threadpool_info()},
         "python": platform.python_version(),
-        "versions": {name: importlib.metadata.version(name) for name in known},
+        "versions": {name: version for name in known if (version := installed(name))},
         "system": f"{platform.system()} {platform.machine()}",
         "other_programs": others(),
     }

@@ -1,89 +1,77 @@
-"""Section 4: density estimators on the same sphered rows, scored on rows held out.
+"""Section 4: held-out ln p of this and other density estimators.
 
-GaussianMixture and KernelDensity get the number of components and the bandwidth that do best on
-the held-out rows themselves, which flatters them; their times are those of that one choice.
+    make bench SECTION=density                         all sets and methods
+    make bench SECTION=density METHODS=upoe,good,best  ours alone; the peers' figures stay as they are
+    make bench SECTION=density SETS=red,white          some sets
+
+What is not measured anew is kept from bench/results/density.json, with its date.
 """
 
+import json
+import os
+import time
+
 import numpy as np
-from common import measure, save, say, timed
-from data import folder, frey, patches, sphering, synthetic
-from sklearn.mixture import GaussianMixture
-from sklearn.neighbors import KernelDensity
-from upoe import UPoE
-
-COMPONENTS = [1, 2, 4, 8, 16]
-BANDWIDTHS = [0.4, 0.6, 0.8, 1.0, 1.2, 1.5]
+from common import RESULTS, save, say, timed
+from data import folder
+from density_methods import METHODS, ONLY_ON
+from density_sets import SETS, WITHOUT_FOLDER
+from threadpoolctl import threadpool_limits
 
 
-def split_patches():
-    """8 × 8 patches: 10,000 of images 1–11, and 1,000 of images 12 and 13."""
-    rows = [patches(range(1, 12), 8, 10_000, seed=3), patches([12, 13], 8, 1_000, seed=4)]
-    return *(r - r.mean(axis=1, keepdims=True) for r in rows), 63
+def wanted(variable, known):
+    """The names that an environment variable lists, or all."""
+    names = [name.strip() for name in os.environ.get(variable, "").split(",") if name.strip()]
+    if unknown := set(names) - set(known):
+        raise SystemExit(f"{variable}: unknown {', '.join(unknown)}; known are {', '.join(known)}")
+    return names or list(known)
 
 
-def split_frey():
-    """The paper's split: 1000 faces, and the 965 others."""
-    rows, dims = frey()
-    train = np.loadtxt(folder() / "frey/train_rows.txt", dtype=int)
-    return rows[train], np.delete(rows, train, axis=0), dims
-
-
-def split_synthetic():
-    rows, dims = synthetic()
-    return rows[:10_000], rows[10_000:11_000], dims
-
-
-SETS = {"patches": split_patches, "Frey faces": split_frey, "synthetic": split_synthetic}
-
-
-def best(make, choices, train, held):
-    """The estimator of the choice that does best on the held-out rows."""
-    scores = {}
-    for choice in choices:
-        scores[choice] = timed(lambda: make(choice).fit(train).score_samples(held).mean())[1]
-    chosen = max(scores, key=scores.get)
-    return f"{chosen}", lambda: make(chosen)
-
-
-def estimators(train, held):
-    """Name → (setting, function that makes the estimator)."""
-    few = [k for k in COMPONENTS if k * train.shape[1] < len(train)]
-
-    def mixture(k):
-        return GaussianMixture(k, random_state=0, reg_covar=1e-3)
-
-    def kernels(bandwidth):
-        return KernelDensity(bandwidth=bandwidth)
-
-    return {
-        "upoe": ("default", UPoE),
-        "upoe, Student-t": ("family", lambda: UPoE(family="student-t")),
-        "GaussianMixture": best(mixture, few, train, held),
-        "KernelDensity": best(kernels, BANDWIDTHS, train, held),
+def figures(splits, fit):
+    """A method's ln p on the held-out rows of all splits, and the mean seconds of a fit with its choices."""
+    seconds, settings, values, blocks = [], [], [], []
+    for split in splits:
+        took, (setting, score) = timed(lambda split=split: fit(split.train, split.train_blocks))
+        seconds.append(took)
+        settings.append(setting)
+        values.append(timed(lambda split=split, score=score: score(split.held))[1])
+        blocks.append(split.held_blocks)
+    values = np.concatenate(values)
+    result = {
+        "held": float(values.mean()),
+        "standard_error": float(values.std() / np.sqrt(len(values))),
+        "seconds": float(np.mean(seconds)),
+        "settings": settings,
+        "date": time.strftime("%Y-%m-%d"),
     }
+    if blocks[0] is not None:
+        means = [values[blocks[0] == b].mean() for b in np.unique(blocks[0])]
+        result["block_error"] = float(np.std(means, ddof=1) / np.sqrt(len(means)))
+    return result
 
 
+# The peers get one thread: most of these sets are so small that a second one costs more than it gives.
+@threadpool_limits.wrap(limits=1)
 def main():
-    results = {}
-    for name, make in SETS.items():
-        if name != "synthetic" and not folder():
-            say(f"density: {name} skipped; set UPOE_DATA to the folder of the paper's data")
+    path = RESULTS / "density.json"
+    results = json.loads(path.read_text())["sets"] if path.exists() else {}
+    methods = wanted("METHODS", METHODS)
+    for name in wanted("SETS", SETS):
+        if name not in WITHOUT_FOLDER and not folder():
+            say(f"density: {name} skipped; set UPOE_DATA to the folder of the data")
             continue
-        train, held, dims = make()
-        mean, matrix = sphering(train, dims)
-        train, held = (train - mean) @ matrix.T, (held - mean) @ matrix.T
-        say(f"density: {name}, {len(train)} rows, {len(held)} held out, {dims} dimensions")
-        rows = []
-        for title, (setting, make_estimator) in estimators(train, held).items():
-            fit, model = measure(lambda: make_estimator().fit(train))
-            score, values = measure(lambda: model.score_samples(held))
-            row = {"estimator": title, "setting": setting, "fit": fit, "score": score}
-            row["held"] = float(values.mean())
-            row["standard_error"] = float(values.std() / np.sqrt(len(held)))
-            say(f"  {title}: fit {fit['median']:.2f} s, held-out ln p {row['held']:.3f}")
-            rows.append(row)
-        results[name] = {"rows": len(train), "held_rows": len(held), "dims": dims, "estimators": rows}
-    save("density", {"sets": results})
+        splits = list(SETS[name]())
+        train, held = splits[0].train, splits[0].held
+        entry = results.setdefault(name, {"methods": {}})
+        entry |= {"rows": len(train), "held_rows": len(held), "dims": train.shape[1], "folds": len(splits)}
+        for method in methods:
+            if name in ONLY_ON.get(method, SETS):
+                entry["methods"][method] = r = figures(splits, METHODS[method])
+                say(
+                    f"density: {name}, {method}: {r['held']:.3f} ± {r['standard_error']:.3f} in {r['seconds']:.2g} s "
+                    f"({'; '.join(r['settings'])})"
+                )
+        save("density", {"sets": {name: results[name] for name in SETS if name in results}})
 
 
 if __name__ == "__main__":

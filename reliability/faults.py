@@ -298,7 +298,7 @@ def broken_pipes(count, seed=4):
 def little_memory(rows, columns, precision="f64"):
     """A fit whose address space is limited to 1.2 × what `upoe fit --help` says it needs."""
     cell = {"f64": 19, "f32": 14}[precision]
-    need = rows * columns * cell + 60e6
+    need = rows * columns * cell + 100e6
     with tempfile.TemporaryDirectory(dir=os.environ.get("UPOE_SCRATCH")) as folder:
         array = np.lib.format.open_memmap(f"{folder}/big.npy", "w+", float, (rows, columns))
         for start in range(0, rows, 100_000):
@@ -323,8 +323,10 @@ def little_memory(rows, columns, precision="f64"):
             "m.upoe",
         ]
         began = time.time()
+        # Every arena of the allocator reserves 64 MB of addresses, used or not.
+        alone = {**os.environ, "MALLOC_ARENA_MAX": "1"}
         child = subprocess.Popen(
-            [UPOE, *args], cwd=folder, preexec_fn=limit, stderr=subprocess.PIPE, text=True
+            [UPOE, *args], cwd=folder, env=alone, preexec_fn=limit, stderr=subprocess.PIPE, text=True
         )
         said = child.stderr.read()
         _, status, used = os.wait4(child.pid, 0)

@@ -120,7 +120,7 @@ pub fn try_page(bytes: &[u8], cells: &[f64]) {
             let Ok(rows) = Rows::new(cells, columns) else { return };
             let input = Input {
                 title: "</script>",
-                model: &file.model,
+                fitted: file.fitted(),
                 training: &training(&file),
                 names: &file.names,
                 rows,
@@ -152,5 +152,6 @@ fn training(file: &ModelFile) -> FitRecord {
         settings: Vec::new(),
         version: file.training.version.clone(),
         notices: file.notices.iter().map(ToString::to_string).collect(),
+        layers: file.layers.clone(),
     }
 }
