@@ -13,12 +13,18 @@ comma := ,
 include bench/bench.mk
 include reliability/reliability.mk
 
-.PHONY: test test-rust test-page lint demo null-table package semver
+.PHONY: test test-rust test-gpu test-page lint demo null-table radial-table scale package semver
 
 test: test-rust test-python test-page test-reliability
 
 test-rust:
 	cargo test --release --workspace
+	cargo test --release -p upoe-cuda --test laws --no-run
+
+# The laws of experts and the agreement of engines on an NVIDIA GPU; says so where there is none.
+test-gpu:
+	cargo run --release --quiet -p upoe-cuda --example gpu || { echo "test-gpu: SKIPPED, see above"; exit 0; }; \
+	cargo test --release -p upoe-cuda --tests --test laws
 
 # The real demo's page and pages of other fitted models, in a headless Chromium.
 test-page:
@@ -40,6 +46,17 @@ demo:
 null-table:
 	cargo run --release -p xtask -- null-table > target/null_table.csv
 	mv target/null_table.csv crates/upoe/src/learn/null_table.csv
+
+# The table behind the radial expert's p-values; about a minute.
+radial-table:
+	cargo run --release -p xtask -- radial-table > target/radial_table.csv
+	mv target/radial_table.csv crates/upoe/src/learn/radial_table.csv
+
+# A fit of a table larger than the memory that it may take; with the default of 12 GB it needs 30 GB of disk
+# and about half an hour on two cores. SCALE="--gb 1 --limit 1G" is a small form.
+scale:
+	cargo build --release -p upoe-cli
+	python3 bench/scale.py $(SCALE)
 
 # Every crate as it would be published, each built from its own archive.
 package:
