@@ -223,7 +223,11 @@ fn roles_work_without_names() {
         assert_eq!(table.data, [2.0, 0.0, 100.0, 3.0], "{name}");
         assert_eq!(table.kept[0].iter().collect::<Vec<_>>(), ["1", "4"], "{name}");
         let table = Table::read(data(name), &weighted).unwrap();
-        assert_eq!((table.data, table.weights.unwrap()), (vec![2.0, 100.0], vec![0.0, 3.0]), "{name}");
+        assert_eq!(
+            (table.data, table.weights.unwrap()),
+            (vec![2.0, 100.0], vec![0.0, 3.0]),
+            "{name}"
+        );
         let both = weighted.clone().with(|o| o.columns.push("c1".into()));
         fails!(Table::read(data(name), &both), Error::TwoRoles { .. }, "c1");
     }
