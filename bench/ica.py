@@ -127,7 +127,7 @@ def adaptive(rows):
     most = 100 if rows.size > 5_000_000 else 500
     began = time.process_time()
     took, amica = timed(lambda: AMICA(max_iter=most, random_state=0, verbose=0).fit(rows))
-    processor = time.process_time() - began
+    amica_processor = time.process_time() - began
     # AMICA reports ln p per row and column.
     path = dims * amica.ll_ + 0.5 * dims * (1 + np.log(2 * np.pi))
     target = float(path[-1])
@@ -151,7 +151,7 @@ def adaptive(rows):
         "iterations": len(path),
         "target": target,
         "amica_seconds": took * reached / len(path),
-        "amica_processor": processor * reached / len(path),
+        "amica_processor": amica_processor * reached / len(path),
         "points": points,
         "run": fastest(points, target),
         "families": families,
