@@ -37,6 +37,22 @@ def test_pairs(model, X):
         model.plot_pairs(X, color=[1, 2])
 
 
+def test_every_group_has_its_own_legend_entry_and_numbers_have_a_colour_bar(model, X):
+    labels = np.arange(len(X)) % 12
+    corner = model.plot_pairs(X, color=labels).axes[1]
+    entries = {t.get_text(): tuple(h.get_facecolor()[0]) for h, t in zip(
+        corner.get_legend().legend_handles, corner.get_legend().get_texts()
+    )}
+    assert list(entries) == sorted(map(str, range(12)), key=int) and len(set(entries.values())) == 12
+    drawn = corner.collections[0].get_facecolor()
+    assert all(tuple(drawn[i, :3]) == entries[str(labels[i])][:3] for i in range(len(X)))
+    numbers = model.plot_pairs(X, color=np.linspace(0, 1, len(X)))
+    assert len(numbers.axes) == 5 and numbers.axes[1].get_legend() is None
+    assert numbers.axes[1].collections[0].get_cmap().name == "viridis"
+    assert model.plot_pairs(X, color=np.arange(len(X))).axes[1].get_legend() is None
+    assert model.plot_pairs(X, color=[f"id {i}" for i in range(len(X))]).axes[1].get_legend() is None
+
+
 def test_a_gaussian_has_pictures_too(X):
     model = UPoE(n_experts=0).fit(X)
     for figure in (model.plot_experts(), model.plot_gain(), model.plot_pairs(X)):

@@ -11,6 +11,9 @@ Floats = NDArray[np.float64]
 
 _BLUE, _GREY, _RED = "#2a6fbb", "#9a9a9a", "#c2403a"
 
+# A legend of more names does not help beside a picture.
+_MOST_NAMES = 20
+
 
 def _pyplot() -> Any:
     try:
@@ -94,7 +97,7 @@ def pairs(model: Any, z: Floats, color: Any, most: int) -> Any:
     figure, axes = _pyplot().subplots(
         count, count, figsize=(2.4 * count + 0.4,) * 2, squeeze=False, layout="constrained"
     )
-    labels, colors = _colors(color, len(z))
+    names, colors = _colors(color, len(z))
     spans = [_span(model.experts_[j], z[:, j]) for j in range(count)]
     for i in range(count):
         for j in range(count):
@@ -102,27 +105,37 @@ def pairs(model: Any, z: Floats, color: Any, most: int) -> Any:
             if i == j:
                 _density(ax, model.experts_[j], z[:, j])
             else:
-                points = ax.scatter(z[:, j], z[:, i], c=colors, s=6, lw=0, alpha=0.7, cmap="tab10")
+                points = ax.scatter(z[:, j], z[:, i], c=colors, s=6, lw=0, alpha=0.7)
                 ax.set_xlim(spans[j][0], spans[j][-1])
                 ax.set_ylim(spans[i][0], spans[i][-1])
-                if labels is not None and (i, j) == (0, count - 1):
-                    handles = points.legend_elements()[0]
-                    ax.legend(handles, labels, fontsize=7, frameon=False)
             if i == count - 1:
                 ax.set_xlabel(f"z{j + 1}")
             if j == 0:
                 ax.set_ylabel(f"z{i + 1}")
+    if count > 1 and colors.ndim == 1:
+        figure.colorbar(points, ax=list(axes.flat), shrink=0.6)
+    elif count > 1 and 1 < len(names) <= _MOST_NAMES:
+        corner = axes[0, count - 1]
+        handles = [corner.scatter([], [], color=_palette(len(names))[k], s=12) for k in range(len(names))]
+        corner.legend(handles, names, fontsize=7, frameon=False)
     return figure
 
 
-def _colors(color: Any, rows: int) -> tuple[list[str] | None, Any]:
-    """Labels and numbers for the colour of each row."""
+def _palette(count: int) -> Floats:
+    """A colour for each of so many groups."""
+    colors = _pyplot().get_cmap("tab10" if count <= 10 else "turbo")
+    return colors(np.arange(count) if count <= 10 else np.linspace(0.05, 0.95, count))  # type: ignore[no-any-return]
+
+
+def _colors(color: Any, rows: int) -> tuple[list[str], Floats]:
+    """The names of the groups and the colour of each row; or no names, and a number for each row.
+    Words and a few whole numbers are groups."""
     if color is None:
-        return None, [_BLUE] * rows
+        return [], np.tile(_pyplot().matplotlib.colors.to_rgba(_BLUE), (rows, 1))
     values = np.asarray(color)
     if values.shape != (rows,):
         raise ValueError(f"color.shape == {values.shape}, expected {(rows,)}!")
-    if values.dtype.kind in "fc":
-        return None, values
-    names, numbers = np.unique(values, return_inverse=True)
-    return [str(name) for name in names], numbers
+    names, group = np.unique(values, return_inverse=True)
+    if values.dtype.kind == "f" or (values.dtype.kind in "iu" and len(names) > _MOST_NAMES):
+        return [], values.astype(float)
+    return [str(name) for name in names], _palette(len(names))[group]
