@@ -90,8 +90,10 @@ pub fn run(args: &FitArgs) -> Result<(), Failure> {
             (!args.common.quiet).then(|| format!("interrupted: {kept}")),
         ));
     }
-    if let (Some(path), false) = (&args.output, args.common.json) {
-        progress.say(&format!("wrote {}", path.display()));
+    match &args.output {
+        _ if args.common.json => {}
+        Some(path) => progress.say(&format!("wrote {}", path.display())),
+        None => progress.say("the model is not kept; `-o MODEL` writes it to a file"),
     }
     Ok(())
 }

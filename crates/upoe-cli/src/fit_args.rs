@@ -34,8 +34,8 @@ line, 130 after Ctrl-C or SIGTERM, which writes a model of the experts learned s
 pub struct FitArgs {
     #[command(flatten)]
     pub table: TableArgs,
-    /// The model file to write
-    #[arg(long, short, value_name = "MODEL", required_unless_present = "json")]
+    /// The model file to write; without it, the fit says what it found and keeps nothing
+    #[arg(long, short, value_name = "MODEL")]
     pub output: Option<PathBuf>,
     /// The column that holds the weight of each row
     #[arg(long, value_name = "COLUMN", help_heading = "Columns")]

@@ -19,7 +19,8 @@ const CATEGORIES: usize = 50;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Aside {
-    /// It numbers the rows: evenly, or by whole numbers one after the other in any order.
+    /// It numbers the rows: evenly, by whole numbers one after the other in any order, or from the
+    /// start again in each part of the table.
     Identifier,
     /// It has two values.
     Flag,
@@ -133,7 +134,7 @@ impl Table {
 fn aside<I: Iterator<Item = f64> + Clone>(cells: impl Fn() -> I) -> Option<Aside> {
     let known = || cells().filter(|cell| !cell.is_nan());
     let first = known().next()?;
-    if is_even(known()) || is_numbering(known()) {
+    if is_even(known()) || is_numbering(known()) || starts_again(known()) {
         return Some(Aside::Identifier);
     }
     if known().all(is_calendar_day) {
@@ -170,6 +171,20 @@ fn is_numbering(numbers: impl Iterator<Item = f64> + Clone) -> bool {
     })
 }
 
+/// Whether each number is one more than the one before it, or the first number again.
+fn starts_again(mut numbers: impl Iterator<Item = f64>) -> bool {
+    let Some(first) = numbers.next() else { return false };
+    let (mut last, mut most) = (first, first);
+    let counts = numbers.all(|number| {
+        let follows = number == last + 1.0 || number == first;
+        last = number;
+        most = most.max(number);
+        follows
+    });
+    // Of two values it is a flag.
+    counts && first.fract() == 0.0 && most >= first + 2.0
+}
+
 /// Whether a number is a day, written as 20240131.
 fn is_calendar_day(number: f64) -> bool {
     let (month, day) = ((number / 100.0).trunc() % 100.0, number % 100.0);
@@ -193,6 +208,8 @@ mod tests {
         assert_eq!(of(&shuffled), Some(Aside::Identifier));
         let times: Vec<f64> = (0..30).map(|i| 0.1 * f64::from(i)).collect();
         assert_eq!(of(&times), Some(Aside::Identifier));
+        let within_parts: Vec<f64> = (0..30).map(|i| f64::from(i % 12 + 1)).collect();
+        assert_eq!(of(&within_parts), Some(Aside::Identifier));
         let flags: Vec<f64> = (0..30).map(|i| f64::from(i * i % 3)).collect();
         assert_eq!(of(&flags), Some(Aside::Flag));
         assert_eq!(of(&[20240131.0, 20231224.0, 20231224.0, 19991231.0]), Some(Aside::Date));
@@ -203,6 +220,7 @@ mod tests {
         let twice: Vec<f64> = (0..30).map(|i| f64::from(i / 2 * 7 % 15)).collect();
         assert_eq!(of(&twice), None, "a number comes twice");
         assert_eq!(of(&[1.0, 2.0, 4.0, 3.0, 7.0]), None);
+        assert_eq!(of(&[1.0, 2.0, 3.0, 1.0, 3.0, 4.0]), None, "a number is left out");
         assert_eq!(of(&[5.0; 30]), None, "constant");
         assert_eq!(of(&[0.5, 0.5, 1.5, 2.5]), None);
         assert_eq!(of(&[20241331.0, 20240101.0, 20240102.0]), None, "there is no month 13");

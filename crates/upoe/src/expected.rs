@@ -35,7 +35,8 @@ impl Expected {
 
     /// In words: "CW 47.1, expected 45.3 (44.9 to 45.8)".
     pub fn words(&self, name: &str) -> String {
-        let decimals = -(self.high - self.low).log10().floor();
+        // The interval is at least five times as wide as the last digit's step.
+        let decimals = (5.0 / (self.high - self.low)).log10().ceil();
         let number = |x: f64| match decimals {
             d if d.is_finite() && d < 9.0 && x.abs() < 1e7 => {
                 format!("{x:.*}", d.max(0.0) as usize)

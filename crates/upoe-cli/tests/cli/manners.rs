@@ -40,7 +40,7 @@ fn a_wrong_command_line_has_status_2() {
     assert_eq!(run.code, Some(2));
     assert!(run.err.contains("'fit'"), "{}", run.err);
     assert_eq!(place.run(&[]).code, Some(2));
-    assert_eq!(place.run(&["fit", "crabs.csv"]).code, Some(2));
+    assert_eq!(place.run(&["fit", "-o", "m"]).code, Some(2));
     let run = place.run(&["fit", "crabs.csv", "-o", "m", "--learnr", "pursuit"]);
     assert!(run.code == Some(2) && run.err.contains("--learner"), "{run:#?}");
     place.run(&["man", "nothing"]).failed(2, &["no verb `nothing`"]);

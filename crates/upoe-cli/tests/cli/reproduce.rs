@@ -160,7 +160,7 @@ fn missing_data_say_what_to_get() {
 #[test]
 fn wrong_data_say_what_was_expected() {
     let place = Place::new();
-    let shape = ["crabs.csv: 200 rows × 6 columns", "1965 frames of 560 pixels"];
+    let shape = ["crabs.csv: 200 rows × 5 columns", "1965 frames of 560 pixels"];
     place.run(&["reproduce", "frey", "--data", "crabs.csv"]).failed(1, &shape);
     let text: String = vec![vec!["300"; 560].join(",") + "\n"; 1965].concat();
     place.write("bright.csv", text);

@@ -371,3 +371,17 @@ fn report_writes_one_page_with_the_rows_and_their_labels() {
     assert!(page.contains("\"sp\"") && page.contains("crabs.csv"));
     assert!(!page.contains("http://") || !page.contains("src=\"http"));
 }
+
+#[test]
+fn a_fit_without_an_output_says_what_it_found_and_keeps_nothing() {
+    let place = Place::new();
+    let run = place.run(&["fit", "crabs.csv"]).ok();
+    assert!(
+        run.out.contains("columns that move with z") && run.out.contains("two groups"),
+        "{run:#?}"
+    );
+    assert!(run.err.contains("`-o MODEL` writes it to a file"), "{run:#?}");
+    // Crabs are numbered from 1 in each species and sex.
+    assert!(run.err.contains("column `index` numbers the rows and is left out"), "{run:#?}");
+    assert_eq!(std::fs::read_dir(place.root()).unwrap().count(), 1, "only the table");
+}

@@ -44,7 +44,7 @@ impl Faces {
             (rows, columns) => {
                 return Err(Failure::Message(format!(
                     "{}: {rows} rows × {columns} columns; the Frey faces are {FRAMES} frames of \
-                     {PIXELS} pixels (28 × 20), a frame a row or a frame a column, as in \
+                     {PIXELS} pixels (28 × 20), one frame per row or per column, as in \
                      frey_rawface.mat from www.cs.toronto.edu/~roweis/data",
                     file.display()
                 )));
