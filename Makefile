@@ -1,4 +1,4 @@
-# make test: installs what the tests need and runs them all. make lint: the linters.
+# make test: installs what the tests need and runs them all. make lint: the linters. make docs: the site.
 SHELL := bash
 .SHELLFLAGS := -eu -o pipefail -c
 
@@ -12,10 +12,11 @@ comma := ,
 -include python/python.mk
 include bench/bench.mk
 include reliability/reliability.mk
+include docs/docs.mk
 
 .PHONY: test test-rust test-gpu test-page lint demo null-table radial-table scale package semver
 
-test: test-rust test-python test-page test-reliability
+test: test-rust test-python test-page test-docs test-reliability
 
 test-rust:
 	cargo test --release --workspace

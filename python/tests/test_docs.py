@@ -1,4 +1,7 @@
-"""Examples in docstrings, the package page and the gallery run; types hold."""
+"""Examples in docstrings, the package page and the gallery run; types hold.
+
+The other pages are run by docs/site/blocks.py.
+"""
 
 import ast
 import doctest
@@ -31,16 +34,6 @@ def test_package_page(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     result = doctest.testfile(str(PYTHON / "README.md"), module_relative=False)
     assert result.failed == 0 and result.attempted > 10
-
-
-def test_the_session_of_the_front_page(tmp_path, monkeypatch):
-    root = PYTHON.parent
-    blocks = (root / "README.md").read_text().split("```python\n")[1:]
-    (session,) = [block.split("```")[0] for block in blocks]
-    (tmp_path / "crabs.csv").write_text((root / "crates/upoe-cli/data/crabs.csv").read_text())
-    monkeypatch.chdir(tmp_path)
-    exec(compile(session, "README.md", "exec"), {})
-    assert upoe.UPoE.load("crabs.upoe").n_features_in_ == 5
 
 
 @pytest.mark.parametrize("script", SCRIPTS, ids=lambda path: path.stem)

@@ -12,7 +12,6 @@ mod manners;
 mod missing;
 mod model_files;
 mod outliers;
-mod readme;
 mod remedies;
 mod reproduce;
 mod strange_text;
