@@ -4,7 +4,7 @@ that has only crabs.csv in it, with `upoe` on the PATH.
     python docs/site/blocks.py [--upoe FOLDER] [--keep FOLDER] [--write] [PAGE …]
 
 sh, python   are run; Python blocks of a page share their names, and one with `__main__` is run as a program
-text         right after one of them is what it prints: a line `…` stands for any lines, and times may differ
+text         right after one of them is what it prints: a line `…` stands for any lines, and times and last digits may differ
 console      is not run: installing, other systems, data that do not come with upoe
 
 --keep copies the files that a page shows or links to, and that its blocks made, to where the site takes them from;
@@ -63,8 +63,9 @@ def pattern(expected):
 
 
 def steady(text):
-    """The text without what differs from run to run: times, and blanks at the ends of lines."""
+    """The text without what may differ: times, the last digits of long numbers, and blanks at the ends of lines."""
     text = re.sub(r"\b\d+(\.\d+)? (ms|s|µs)\b", "TIME", text)
+    text = re.sub(r"-?\d+\.\d{7,}(e-?\d+)?", lambda number: f"{float(number[0]):.5g}", text)
     return "\n".join(line.rstrip() for line in text.strip("\n").splitlines())
 
 
