@@ -209,7 +209,7 @@ def search_section(result):
             f"{sum(t['enough'])} of {len(t['found'])}", f"{t['seconds']:.2g} s",
         ])
     hidden = [f"{t['shape']}, {t['rows']:,} × {t['dims']}" for t in result["tables"] if not t["visible"]]
-    goal = f"**{reached} of {counted} fits ({100 * reached / counted:.1f} %) find it; at least 99 %: {verdict(reached >= 0.99 * counted)}.**"
+    goal = f"{reached} of {counted} fits ({100 * reached / counted:.1f} %) find it; goal, at least 99 %: {verdict(reached >= 0.99 * counted)}."
     return (
         "Directions planted in Gaussian noise and mixed, default fits with ten seeds each. A fit must reach the "
         "gain that the planted directions have by themselves (due), to 0.001 nats or 1 %, wherever each of them gains "
