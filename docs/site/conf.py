@@ -24,9 +24,16 @@ html_show_copyright = False
 html_show_sphinx = False
 
 
+def whole(app, what, name, obj, options, lines):
+    """Napoleon would take what stands before a colon for the type of an attribute."""
+    if what in ("attribute", "property"):
+        lines[:] = [line.replace(": ", "\0 ") for line in lines]
+
+
 def plain(app, what, name, obj, options, lines):
     """Docstrings are written to be read in a terminal: `code` is code, and a name may end with an underscore."""
     for i, line in enumerate(lines):
+        line = lines[i] = line.replace("\0", ":")
         if not line.lstrip().startswith((">>>", "...")):
             parts = re.split(r"(``[^`]+``|`[^`]+`)", line)
             parts[::2] = [re.sub(r"(?<=\w)(?<!\\)_(?=\W|$)", r"\\_", part) for part in parts[::2]]
@@ -36,4 +43,6 @@ def plain(app, what, name, obj, options, lines):
 
 
 def setup(app):
+    # Before and after napoleon.
+    app.connect("autodoc-process-docstring", whole, priority=100)
     app.connect("autodoc-process-docstring", plain, priority=900)
