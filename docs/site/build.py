@@ -7,6 +7,7 @@ OUT/site.
 """
 
 import argparse
+import inspect
 import os
 import re
 import shutil
@@ -14,6 +15,7 @@ import sys
 from pathlib import Path
 
 import commands
+import upoe
 from sphinx.cmd.build import build_main
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -23,8 +25,8 @@ BESIDES = {"CONTRIBUTING.md": "docs/contributing.md", "CHANGELOG.md": "docs/chan
 PARTS = {"docs/experiments-head.md"}
 LINK = re.compile(r"(!?)\[((?:[^\[\]]|\[[^\]]*\])*)\]\(([^)\s]+)\)")
 FENCE = re.compile(r"(^```.*?^```$)", re.M | re.S)
-API = ["UPoE", "UPoEDetector", "UPoEICA"]
-ANSWERS = ["Surprises", "Explanation", "Oddity", "Expert", "Comparison", "Change", "Drop", "UPoEWarning", "ConvergenceWarning"]
+# What is imported from a module of its own.
+CLUSTERS = ["dask.UPoE"]
 
 
 def pages():
@@ -66,14 +68,18 @@ def linked(text, source, known, kept):
 
 
 def api():
-    """The Python package, from its docstrings."""
+    """The Python package, from its docstrings: all that `import upoe` gives, and what clusters have."""
+    public = {name: getattr(upoe, name) for name in upoe.__all__ if not name.startswith("_")}
+    estimators = [name for name, it in public.items() if hasattr(it, "fit")]
+    functions = [name for name, it in public.items() if inspect.isroutine(it)]
     lines = ["", "```{eval-rst}"]
-    for name in API:
-        lines += ["", name, "-" * len(name), "", f".. autoclass:: upoe.{name}", "   :members:", "   :inherited-members:"]
-    lines += ["", "compare", "-------", "", ".. autofunction:: upoe.compare", ""]
-    lines += ["detectable", "----------", "", ".. autofunction:: upoe.detectable", ""]
-    lines += ["What they return", "----------------", ""]
-    for name in ANSWERS:
+    for name in estimators + CLUSTERS + functions:
+        lines += ["", name, "-" * len(name), ""]
+        lines += [f".. auto{'function' if name in functions else 'class'}:: upoe.{name}"]
+        lines += [] if name in functions else ["   :members:"]
+        lines += ["   :inherited-members:"] if name in estimators else []
+    lines += ["", "What they return, raise and warn", "--------------------------------", ""]
+    for name in [name for name in public if name not in estimators + functions]:
         lines += [f".. autoclass:: upoe.{name}", "   :members:", "   :exclude-members: count, index", ""]
     return "\n".join([*lines, "```", ""])
 
@@ -97,7 +103,7 @@ def write(path, text):
     path.write_text(text)
 
 
-def stage(source, kept, upoe):
+def stage(source, kept, command):
     """Writes all pages and pictures of the site to a folder."""
     known = pages()
     for page, target in known.items():
@@ -105,7 +111,7 @@ def stage(source, kept, upoe):
         if page == "docs/index.md":
             text += contents(text)
         if page == "docs/reference/commands.md":
-            verbs = commands.pages(str(upoe / "upoe"))
+            verbs = commands.pages(str(command))
             for name, verb in verbs.items():
                 write(source / f"docs/reference/commands/{name}.md", verb)
             text += below(f"commands/{name}" for name in verbs)
@@ -134,7 +140,7 @@ def main():
     source, extra, site = out / "source", out / "extra", out / "site"
     for folder in (source, extra, site):
         shutil.rmtree(folder, ignore_errors=True)
-    stage(source, out / "kept", asked.upoe.resolve())
+    stage(source, out / "kept", asked.upoe.resolve() / "upoe")
     shutil.copyfile(Path(__file__).with_name("conf.py"), source / "docs/conf.py")
     extra.mkdir()
     for page in (out / "kept/docs").rglob("*.html"):
