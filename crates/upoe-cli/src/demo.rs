@@ -1,6 +1,6 @@
 //! `upoe demo`: the Crabs data, fitted as the paper does.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use clap::Args;
@@ -21,12 +21,13 @@ use crate::table::bold;
 /// Fit the Crabs data that come with upoe, and show what it finds
 #[derive(Args)]
 #[command(after_help = "Examples:
-  upoe demo                 writes crabs.csv, crabs.upoe and report.html here
-  upoe demo -o somewhere    writes them there, and makes the directory where there is none")]
+  upoe demo         writes crabs.csv, crabs.upoe and report.html to a temporary folder, and names it
+  upoe demo -o .    writes them here
+  upoe demo -o try  writes them to try, which is made where there is none")]
 pub struct Demo {
-    /// The directory to write to
-    #[arg(long, short, value_name = "DIR", default_value = ".")]
-    pub output: PathBuf,
+    /// The folder to write to [default: upoe-demo in the folder for temporary files]
+    #[arg(long, short, value_name = "DIR")]
+    pub output: Option<PathBuf>,
     #[command(flatten)]
     pub common: Common,
 }
@@ -58,9 +59,10 @@ impl Demo {
     /// Fits, shows, writes.
     pub fn run(&self) -> Result<(), Failure> {
         self.common.start()?;
-        let paths = ["crabs.csv", "crabs.upoe", "report.html"].map(|name| self.output.join(name));
+        let folder = self.output.clone().unwrap_or_else(|| std::env::temp_dir().join("upoe-demo"));
+        let paths = ["crabs.csv", "crabs.upoe", "report.html"].map(|name| folder.join(name));
         let [csv, model, page] = &paths;
-        make_directory(&self.output)?;
+        make_directory(&folder)?;
         upoe_table::check_writable(model)?;
         let table = crabs()?;
         let file = fit(&table).map_err(|error| from_core(error, &table))?;
@@ -82,57 +84,79 @@ impl Demo {
             return print_json(&format!("{:#}\n", describe::json(&file)));
         }
         if !self.common.quiet {
-            print(&self.show(&file, &table, &z))?;
+            print(&(shown(&file, &table, &z) + &next(&paths)))?;
         }
-        progress.say(&format!("wrote {} in {}", wrote.join(", "), self.output.display()));
+        progress.say(&format!("wrote {} in {}", wrote.join(", "), folder.display()));
         Ok(())
     }
+}
 
-    fn show(&self, file: &ModelFile, table: &Table, z: &[f64]) -> String {
-        let (experts, filters) = (file.model.experts(), file.model.filters());
-        let correlations = file.model.correlations();
-        let about = format!(
-            "{} crabs, 5 measurements in mm (frontal lobe, rear width, carapace length and width, \
-             body depth); species and sex are not used in the fit. Two mixture experts (μ = ∓1, \
-             β = 20), fitted in {}.",
-            table.rows,
-            duration(file.training.seconds)
-        );
-        let mut lines = wrapped(&about, 80);
-        for (j, learned) in file.state.experts.iter().enumerate() {
-            let along: Vec<f64> = z.iter().skip(j).step_by(experts.len()).copied().collect();
-            lines.push(String::new());
-            let (name, gain) = (format!("expert {}", j + 1), learned.gain);
-            let says = upoe_report::Finding::of(learned.expert());
-            lines.push(format!("{}  gain {gain:.5} nats per crab  mixture: {says}", bold(&name)));
-            lines.push(format!("  {}", parameters(learned.expert())));
-            lines
-                .push(format!("  moves with  {}", describe::strongest(file, &correlations[j], 64)));
-            let filter = describe::per_deviation(file, &filters[j]);
-            lines.push(format!("  filter      {}", describe::strongest(file, &filter, 64)));
-            let curve = |z: f64| learned.expert().ln_density(z).exp();
-            lines.extend(histogram(&along, curve, 64, 7).into_iter().map(|l| format!("  {l}")));
-        }
+/// What was found.
+fn shown(file: &ModelFile, table: &Table, z: &[f64]) -> String {
+    let (experts, filters) = (file.model.experts(), file.model.filters());
+    let correlations = file.model.correlations();
+    let about = format!(
+        "{} crabs, 5 measurements in mm (frontal lobe, rear width, carapace length and width, \
+         body depth); species and sex are not used in the fit. Two mixture experts (μ = ∓1, \
+         β = 20), fitted in {}.",
+        table.rows,
+        duration(file.training.seconds)
+    );
+    let mut lines = wrapped(&about, 80);
+    for (j, learned) in file.state.experts.iter().enumerate() {
+        let along: Vec<f64> = z.iter().skip(j).step_by(experts.len()).copied().collect();
         lines.push(String::new());
-        lines.extend(wrapped(&found(experts, &table.kept, z), 80));
-        lines.push(String::new());
-        lines.push(bold("Try next"));
-        let at = |name: &str| self.output.join(name).display().to_string();
-        let (csv, model) = (at("crabs.csv"), at("crabs.upoe"));
-        let (csv, model) = (csv.trim_start_matches("./"), model.trim_start_matches("./"));
-        let columns = COLUMNS.join(",");
-        for (why, command) in [
-            ("what has it learned?", format!("upoe inspect {model}")),
-            ("which groups are there?", format!("upoe groups {model} {csv} --keep sp,sex")),
-            ("how probable is each crab?", format!("upoe score {model} {csv} --tail 10000")),
-            ("why so probable?", format!("upoe explain {model} {csv} --keep sp,sex")),
-            ("more crabs like these", format!("upoe sample {model} -n 10")),
-            ("let it choose the experts", format!("upoe fit {csv} --columns {columns} -o my.upoe")),
-        ] {
-            lines.push(format!("  {why:<28}{command}"));
-        }
-        lines.join("\n") + "\n"
+        let (name, gain) = (format!("expert {}", j + 1), learned.gain);
+        let says = upoe_report::Finding::of(learned.expert());
+        lines.push(format!("{}  gain {gain:.5} nats per crab  mixture: {says}", bold(&name)));
+        lines.push(format!("  {}", parameters(learned.expert())));
+        lines.push(format!("  moves with  {}", describe::strongest(file, &correlations[j], 64)));
+        let filter = describe::per_deviation(file, &filters[j]);
+        lines.push(format!("  filter      {}", describe::strongest(file, &filter, 64)));
+        let curve = |z: f64| learned.expert().ln_density(z).exp();
+        lines.extend(histogram(&along, curve, 64, 7).into_iter().map(|l| format!("  {l}")));
     }
+    lines.push(String::new());
+    lines.extend(wrapped(&found(experts, &table.kept, z), 80));
+    lines.join("\n") + "\n"
+}
+
+/// Commands to try, which work as they are printed, with the paths of the table and the model.
+fn next([csv, model, page]: &[PathBuf; 3]) -> String {
+    let shell = |path: &Path| {
+        let text = path.display().to_string();
+        let text = text.strip_prefix("./").unwrap_or(&text);
+        let plain = |c: char| c.is_alphanumeric() || "/._-:\\".contains(c);
+        if text.chars().all(plain) { text.into() } else { format!("'{text}'") }
+    };
+    let upoe = program().as_deref().map_or("upoe".into(), shell);
+    let [csv, model, own] = [csv.as_path(), model, &page.with_file_name("my.upoe")].map(shell);
+    let lines = [
+        ("what has it learned?", format!("inspect {model}")),
+        ("which groups are there?", format!("groups {model} {csv} --keep sp,sex")),
+        ("which crabs are odd?", format!("outliers {csv} --keep sp,sex --alpha 0.05")),
+        ("how probable is each crab?", format!("score {model} {csv} --tail 10000")),
+        ("why so probable?", format!("explain {model} {csv} --keep sp,sex --words")),
+        ("more crabs like these", format!("sample {model} -n 10")),
+        ("let it choose the experts", format!("fit {csv} -o {own}")),
+    ];
+    let lines = lines.map(|(why, command)| format!("  {why:<28}{upoe} {command}\n"));
+    format!("\n{}\n{}", bold("Try next"), lines.concat())
+}
+
+/// The path of this program, unless a shell finds it by its name.
+fn program() -> Option<PathBuf> {
+    let own = std::env::current_exe().ok()?;
+    let folders = std::env::var_os("PATH").unwrap_or_default();
+    let found = std::env::split_paths(&folders)
+        .map(|folder| folder.join(own.file_name().unwrap_or_default()))
+        .find(|path| path.is_file());
+    if found.is_some_and(|found| found.canonicalize().ok() == own.canonicalize().ok()) {
+        return None;
+    }
+    let here = std::env::current_dir().ok();
+    let short = here.and_then(|here| own.strip_prefix(here).ok().map(Path::to_path_buf));
+    Some(short.unwrap_or(own))
 }
 
 fn fit(table: &Table) -> upoe::Result<ModelFile> {

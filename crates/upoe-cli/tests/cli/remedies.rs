@@ -215,7 +215,7 @@ fn requests_that_cannot_be_met() {
 #[test]
 fn quiet_and_json_are_kept_to() {
     let place = Place::with_model();
-    let run = place.run(&["demo", "--quiet"]).ok();
+    let run = place.run(&["demo", "--quiet", "-o", "."]).ok();
     assert_eq!((run.out.as_str(), run.err.as_str()), ("", ""));
     let run = place.run(&["report", "m.upoe", "crabs.csv", "-o", "p.html", "--json"]).ok();
     assert_eq!(run.json(), serde_json::json!({ "page": "p.html", "rows": 200 }));

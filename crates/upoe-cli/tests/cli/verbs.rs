@@ -1,11 +1,11 @@
 //! What each verb gives.
 
-use crate::{Place, fit_crabs, parse};
+use crate::{Place, Run, fit_crabs, parse};
 
 #[test]
 fn demo_fits_the_crabs_as_the_paper_does() {
     let place = Place::new();
-    let run = place.run(&["demo"]).ok();
+    let run = place.run(&["demo", "-o", "a folder"]).ok();
     let flowing = run.out.replace('\n', " ");
     for said in [
         "gain 0.35659 nats per crab",
@@ -18,16 +18,37 @@ fn demo_fits_the_crabs_as_the_paper_does() {
     ] {
         assert!(flowing.contains(said), "no {said} in {}", run.out);
     }
-    assert!(run.out.lines().all(|line| line.chars().count() <= 100), "{}", run.out);
-    let found = place.run(&["inspect", "crabs.upoe", "--json"]).ok().json();
+    let (shown, _) = run.out.split_once("Try next").unwrap();
+    assert!(shown.lines().all(|line| line.chars().count() <= 100), "{shown}");
+    let found = place.run(&["inspect", "a folder/crabs.upoe", "--json"]).ok().json();
     assert!((found["experts"][0]["q"].as_f64().unwrap() + 0.35659).abs() < 1e-4);
-    // what it says to try next works
-    let commands: Vec<&str> =
-        run.out.lines().filter_map(|line| Some(line.split_once("upoe ")?.1)).collect();
-    assert!(commands.len() >= 4, "{commands:?}");
+    // What it says to try next works as it is printed.
+    let commands: Vec<String> = run.out.lines().filter_map(command).collect();
+    assert!(commands.len() >= 6, "{commands:?}");
     for command in commands {
-        place.run(&command.split(' ').collect::<Vec<_>>()).ok();
+        let mut shell = std::process::Command::new("sh");
+        shell.current_dir(place.root()).env("PATH", "/usr/bin:/bin").args(["-c", &command]);
+        let done = shell.output().unwrap();
+        assert!(done.status.success(), "{command}: {}", String::from_utf8_lossy(&done.stderr));
     }
+}
+
+/// The command that a line proposes.
+fn command(line: &str) -> Option<String> {
+    Some(line[line.find(env!("CARGO_BIN_EXE_upoe"))?..].to_owned())
+}
+
+/// Without a folder, the demo does not leave files where one works.
+#[test]
+fn demo_writes_to_a_temporary_folder_that_it_names() {
+    let place = Place::new();
+    std::fs::create_dir(place.path("t")).unwrap();
+    let mut demo = place.command(&["demo"]);
+    let run = Run::of(demo.env("TMPDIR", place.path("t")).output().unwrap()).ok();
+    let folder = place.path("t").join("upoe-demo");
+    assert!(folder.join("report.html").is_file());
+    assert!(run.err.contains(&format!("report.html in {}", folder.display())), "{run:#?}");
+    assert!(!place.path("crabs.upoe").exists());
 }
 
 #[test]
@@ -68,7 +89,7 @@ fn people_read_of_gain_not_of_q() {
     let place = Place::new();
     let fit = place.run(&fit_crabs()).ok();
     let shown = place.run(&["inspect", "m.upoe"]).ok().out;
-    let said = format!("{}{}{shown}{}", fit.out, fit.err, place.run(&["demo"]).ok().out);
+    let said = format!("{}{}{shown}{}", fit.out, fit.err, place.run(&["demo", "-o", "."]).ok().out);
     assert!(shown.contains("expert    gain  family") && shown.contains("     1  0.3566  mixture"));
     assert!(said.contains("nats per row") && !said.contains(" a row"), "{said}");
     assert!(!said.split(|c: char| !c.is_alphanumeric()).any(|word| word == "Q"), "{said}");
