@@ -43,7 +43,7 @@ fn a_stack_in_two_dimensions_integrates_to_one() {
     let fit = grown(&bent(1500, 2, 1), 2);
     assert!(stack(&fit).layers().len() > 1, "one layer is not enough here");
     // The trapezoidal rule over |t| ≤ 12 in row = sinh t, so that heavy tails end.
-    let (n, edge) = (800, 12.0);
+    let (n, edge) = (1600, 12.0);
     let step = 2.0 * edge / f64::from(n);
     let t: Vec<f64> = (0..=n).map(|i| -edge + step * f64::from(i)).collect();
     let total: f64 = t
@@ -194,6 +194,37 @@ fn elliptical_rows_need_one_radial_expert_and_no_direction() {
         alone += usize::from(radial && stack.column_experts().is_empty());
     }
     assert!(alone >= 8, "{alone} of 10"); // 90 % are promised
+}
+
+/// Rows x = s·g with g Gaussian and s log-normal: far more of them lie near the centre than of Gaussian rows. Their
+/// ln p is an integral over ln s, which quadrature gives.
+#[test]
+fn a_radial_expert_follows_rows_near_the_centre() {
+    let (n, d, spread) = (4000, 10, 0.7);
+    let scaled = |seed: u64| -> Vec<f64> {
+        let (x, scales) = (normals(n * d, seed), normals(n, seed + 1));
+        let row = |(x, s): (&[f64], &f64)| x.iter().map(|x| (spread * s).exp() * x).collect();
+        x.chunks_exact(d).zip(&scales).flat_map::<Vec<f64>, _>(row).collect()
+    };
+    let fit = grown(&scaled(40), d);
+    let first = stack(&fit).layers().first();
+    assert!(matches!(first, Some(Layer::Radial(r)) if r.dims() == d), "{:?}", fit.layers);
+    let fresh = scaled(50);
+    let truth = |x: &[f64]| {
+        let (square, step) = (dot(x, x), 0.01);
+        let term = |i: i32| {
+            let t = step * f64::from(i);
+            let ln_s = spread * t;
+            let ln_row = -0.5 * square * (-2.0 * ln_s).exp() - d as f64 * ln_s;
+            (ln_row - 0.5 * t * t - 0.5 * (d + 1) as f64 * std::f64::consts::TAU.ln()).exp()
+        };
+        (step * (-800..=800).map(term).sum::<f64>()).ln()
+    };
+    let truth: Vec<f64> = fresh.chunks_exact(d).map(truth).collect();
+    // The first layer alone: sphering costs about (d²/2) / N nats, more where tails are heavy.
+    let one = stack(&fit).truncated(1).score(&Rows::new(&fresh, d).expect("rows")).expect("ln p");
+    let short = mean(&truth) - mean(&one);
+    assert!(short > -0.02 && short < 0.06, "{short} nats below the truth");
 }
 
 #[test]

@@ -14,7 +14,7 @@ use crate::outliers;
 use crate::rows::{Rows, view};
 use crate::stack::{Directions, Layer, Placed, Stack};
 use crate::whitening::{Dims, Rest, Whitening};
-use passing::{LEVEL, PRICE, Passing, net_of, smooth};
+use passing::{LEVEL, PRICE, Passing, entries, net_of, smooth};
 use rayon::prelude::*;
 
 /// Layers at most where the depth is not given.
@@ -48,7 +48,7 @@ pub(crate) fn grow(
     let mut plain = Growing::new(session.train, whitening, rows)?;
     let mut own = plain.round(|_| {
         stop = learn(session, &mut state)?;
-        Ok(as_layer(&state))
+        Ok(as_layer(&state, session.train.dims()))
     })?;
     if matches!(plain.layers.first(), Some(Layer::Radial(_))) {
         state = State::default();
@@ -58,7 +58,8 @@ pub(crate) fn grow(
         && let Some(rows) = rows
         && let Some(mut columns) = Growing::with_columns(rows, session.settings.dims)?
     {
-        let goes_on = columns.next(session, &state, &mut stop)?;
+        // A strong radial expert was not searched beside, so columns are compared alone, and go on from there.
+        let goes_on = best.scaled() || columns.next(session, &state, &mut stop)?;
         if columns.worth() > best.worth() {
             (best, own) = (columns, goes_on);
         }
@@ -200,18 +201,21 @@ impl Growing {
         before + jacobians / self.rows.weight - d as f64 * (0.5 + HALF_LN_TAU)
     }
 
+    /// Whether rows have one scale for all columns: the first layer is a strong radial expert.
+    fn scaled(&self) -> bool {
+        let first = self.layers.first().zip(self.records.first());
+        first.is_some_and(|(layer, record)| {
+            matches!(layer, Layer::Radial(_))
+                && net_of(record, self.rows.weight) > PLAIN * self.rows.dims as f64
+        })
+    }
+
     /// The mean ln p of the rows, less one for every parameter over the number of rows.
     fn worth(&self) -> f64 {
         let columns: f64 = self.columns.iter().flatten().map(|c| c.parameters() - 2.0).sum();
         let gains: f64 = self.records.iter().map(LayerRecord::gain).sum();
-        let layers = self.layers.iter().zip(&self.records).map(|(layer, record)| {
-            let turned = match layer {
-                Layer::Directions(l) => (0..l.directions().len()).map(|j| self.rows.dims - j).sum(),
-                Layer::Radial(_) => 0,
-            };
-            record.parameters + turned as f64
-        });
-        self.base + gains - (columns + layers.sum::<f64>()) / self.rows.weight
+        let layers: f64 = self.records.iter().map(|record| record.parameters).sum();
+        self.base + gains - (columns + layers) / self.rows.weight
     }
 
     /// Adds a layer after the first; `stop` becomes what it is where the observer stops it.
@@ -299,11 +303,13 @@ impl Growing {
 }
 
 /// The directions that were learned from the sphered rows themselves, as a layer.
-fn as_layer(state: &State) -> Option<(Layer, LayerRecord)> {
+fn as_layer(state: &State, dims: usize) -> Option<(Layer, LayerRecord)> {
+    let parameters = state.experts.iter().enumerate();
+    let parameters = parameters.map(|(j, e)| e.expert().free_parameters() + entries(dims, j));
     let record = LayerRecord {
         gains: state.experts.iter().map(|e| e.gain).collect(),
         p_values: state.experts.iter().map(|e| e.p_value).collect(),
-        parameters: state.experts.iter().map(|e| e.expert().free_parameters()).sum(),
+        parameters: parameters.sum(),
         holdout: None,
     };
     let experts = state.experts.iter().map(|e| e.expert().clone()).collect();

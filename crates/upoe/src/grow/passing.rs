@@ -25,6 +25,11 @@ const TIED: f64 = 0.1;
 /// Directions drawn to start from in later layers: the columns and striking directions matter more.
 const STARTS: usize = 4;
 
+/// The free entries of a unit direction that is orthogonal to some others.
+pub fn entries(dims: usize, others: usize) -> f64 {
+    (dims - others - 1) as f64
+}
+
 /// What a layer gains less the price of its parameters.
 pub fn net_of(record: &LayerRecord, weight: f64) -> f64 {
     record.gain() - PRICE * record.parameters / weight
@@ -56,9 +61,10 @@ impl Passing {
             if !smooth(&rounded) {
                 return None;
             }
-            let radial = Radial::fit(&self.x, self.dims, weights, weight, outside);
-            let nearest = Radial::nearest(radial.dims(), weight);
-            let gain = self.mean(|x| radial.term_at(radial.ln_radius(x).max(nearest)));
+            let (radial, nearest) = Radial::fit(&v, self.dims, weights, weight, outside);
+            let term = |(i, v): (usize, &f64)| self.weight_of(i) * radial.term_at(v.max(nearest));
+            let gain = v.par_iter().enumerate().map(term).collect::<Vec<f64>>();
+            let gain = gain.iter().sum::<f64>() / weight;
             let p = radial_p_value(weight, radial.dims(), gain);
             let parameters = radial.expert().parameters();
             let record = LayerRecord {
@@ -126,7 +132,7 @@ impl Passing {
         let mut record =
             LayerRecord { gains: vec![], p_values: vec![], parameters: 0.0, holdout: None };
         for ((direction, (gain, tilt)), learned) in found {
-            let parameters = tilt.free_parameters();
+            let parameters = tilt.free_parameters() + entries(self.dims, kept.len());
             if gain * self.weight > PRICE * parameters {
                 record.gains.push(gain);
                 record.p_values.push(learned.p_value);
@@ -157,12 +163,6 @@ impl Passing {
 
     pub fn weight_of(&self, i: usize) -> f64 {
         self.weights.as_ref().map_or(1.0, |w| w[i])
-    }
-
-    /// The mean of something over the rows, the same for any number of threads.
-    fn mean(&self, of: impl Fn(&[f64]) -> f64 + Send + Sync) -> f64 {
-        let values: Vec<f64> = self.x.par_chunks_exact(self.dims).map(of).collect();
-        values.iter().enumerate().map(|(i, v)| self.weight_of(i) * v).sum::<f64>() / self.weight
     }
 
     pub fn pass(&mut self, layer: &Layer) {

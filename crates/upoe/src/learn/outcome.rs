@@ -15,7 +15,7 @@ pub struct LayerRecord {
     pub gains: Vec<f64>,
     /// The chance of such a gain on Gaussian rows, of each expert, where it was computed.
     pub p_values: Vec<Option<f64>>,
-    /// How many parameters the experts took.
+    /// How many parameters it took: those of its experts, and the free entries of its directions.
     pub parameters: f64,
     /// What the layer adds to the mean ln p of the held-out rows, where there are any.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -102,7 +102,7 @@ impl Placed {
 }
 
 /// The quartiles of some values.
-fn quartiles(values: &[f64], weights: Option<&[f64]>) -> [f64; 3] {
+pub(super) fn quartiles(values: &[f64], weights: Option<&[f64]>) -> [f64; 3] {
     let weight = |i: usize| weights.map_or(1.0, |w| w[i]);
     let mut order: Vec<usize> = (0..values.len()).collect();
     order.sort_unstable_by(|&a, &b| values[a].total_cmp(&values[b]));

@@ -5,7 +5,7 @@
 //! lengths are those of standard normal rows.
 
 use super::chi::Chi;
-use super::placed::{Placed, PlacedParts};
+use super::placed::{Placed, PlacedParts, quartiles};
 use super::quintic;
 use crate::error::{Result, invalid};
 use crate::expert::normal;
@@ -14,6 +14,9 @@ use serde::{Deserialize, Serialize};
 
 /// Rows closer to the centre than this count as this close.
 const NEAREST: f64 = -300.0;
+/// Rows so many times the distance between the quartiles of ln‖x‖ below the lower one do not belong with the
+/// others: twice as far as what box plots call outside.
+const FAR_BELOW: f64 = 3.0;
 /// Grid of the table from standard normal values to radii, and how far it reaches.
 const SPACING: f64 = 1.0 / 16.0;
 const REACH: usize = 128;
@@ -41,25 +44,23 @@ pub struct RadialParts {
 }
 
 impl Radial {
-    /// The expert that fits some rows best, worth `rows` independent ones.
-    pub fn fit(
-        x: &[f64],
+    /// The expert that fits rows of these ln‖x‖ best, worth `rows` independent ones, and the least ln‖x‖ that
+    /// learning took as it is. At the centre itself the density has no bound, and one row there would count
+    /// for all others. Nearer than that no standard normal row lies, with a chance of nine in ten, and no
+    /// row that belongs with the others: it is far below their quartiles.
+    pub(crate) fn fit(
+        v: &[f64],
         dims: usize,
         weights: Option<&[f64]>,
         rows: f64,
         outside: Vec<Vec<f64>>,
-    ) -> Self {
-        let nearest = Self::nearest(dims - outside.len(), rows);
-        let v = |x| ln_radius(x, &outside).max(nearest);
-        let v: Vec<f64> = x.chunks_exact(dims).map(v).collect();
-        Self::new(outside, dims, Placed::fit(&v, weights, rows))
-    }
-
-    /// ln of the least length that learning takes as it is: standard normal rows, `rows` of them, all lie
-    /// beyond it with a chance of nine in ten. At the centre itself the density has no bound, and a row there
-    /// would count for all others.
-    pub(crate) fn nearest(dims: usize, rows: f64) -> f64 {
-        Chi::new(dims).ln_length(normal::quantile(0.1 / rows.max(1.0)))
+    ) -> (Self, f64) {
+        let normal =
+            Chi::new(dims - outside.len()).ln_length(normal::quantile(0.1 / rows.max(1.0)));
+        let [low, _, high] = quartiles(v, weights);
+        let nearest = normal.min(low - FAR_BELOW * (high - low));
+        let v: Vec<f64> = v.iter().map(|v| v.max(nearest)).collect();
+        (Self::new(outside, dims, Placed::fit(&v, weights, rows)), nearest)
     }
 
     /// The gain of the best radial expert for rows of these squared lengths in `dims` dimensions, in nats
