@@ -24,19 +24,19 @@ COLUMNS = 50
 BLOCK = 100_000
 
 
-def make(path: Path, rows: int) -> float:
+def make(path: Path, rows: int, columns: int = COLUMNS) -> float:
     """Writes rows of float64; returns the seconds it took."""
     began = time.perf_counter()
     rng = np.random.default_rng(1)
-    mixing = rng.normal(size=(COLUMNS, COLUMNS)) / np.sqrt(COLUMNS)
+    mixing = rng.normal(size=(columns, columns)) / np.sqrt(columns)
     with open(path, "wb") as file:
-        header = {"descr": "<f8", "fortran_order": False, "shape": (rows, COLUMNS)}
+        header = {"descr": "<f8", "fortran_order": False, "shape": (rows, columns)}
         np.lib.format.write_array_header_1_0(file, header)
         for start in range(0, rows, BLOCK):
-            x = rng.standard_normal((min(BLOCK, rows - start), COLUMNS))
-            scale = rng.exponential(size=(len(x), COLUMNS // 5))
-            x[:, : COLUMNS // 5] *= np.sqrt(scale)
-            x[:, COLUMNS // 5] += np.where(rng.random(len(x)) < 0.5, -2, 2)
+            x = rng.standard_normal((min(BLOCK, rows - start), columns))
+            scale = rng.exponential(size=(len(x), columns // 5))
+            x[:, : columns // 5] *= np.sqrt(scale)
+            x[:, columns // 5] += np.where(rng.random(len(x)) < 0.5, -2, 2)
             file.write((x @ mixing).tobytes())
     return time.perf_counter() - began
 
@@ -71,6 +71,14 @@ def fit(binary: str, table: Path, limit: str | None, *more: str) -> dict[str, ob
     }
 
 
+def dd(table: Path) -> float:
+    """GB/s at which `dd` reads a file from the disk, past the page cache."""
+    command = ["dd", f"if={table}", "of=/dev/null", "bs=16M", "iflag=direct"]
+    began = time.perf_counter()
+    subprocess.run(command, capture_output=True, check=True)
+    return os.path.getsize(table) / 1e9 / (time.perf_counter() - began)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--gb", type=float, default=12.0)
@@ -85,6 +93,7 @@ def main() -> None:
         seconds = make(table, rows)
         gb = os.path.getsize(table) / 1e9
         print(f"table: {rows:,} rows × {COLUMNS}, {gb:.1f} GB, made in {seconds:.0f} s", flush=True)
+        print(f"dd reads it from the disk at {dd(table):.2f} GB/s", flush=True)
         half = f"{size(given.limit) // 2**21}M"
         large = fit(given.binary, table, given.limit, "--experts", given.experts, "--memory", half)
         print(f"limit {given.limit}: {large}", flush=True)

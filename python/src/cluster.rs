@@ -153,7 +153,8 @@ impl Cluster for Caller {
 
 /// Fits a model to rows that `cluster` reaches: an object with the methods `look(question)`,
 /// `sphere(plan)` and `ask(question)`. Each takes bytes; `look` and `ask` return one answer in bytes
-/// per partition, in the order of the partitions. `holdout` is the share of rows held out.
+/// per partition, in the order of the partitions. `holdout` is the share of rows held out. The first
+/// Ctrl-C stops after the round that runs, and keeps the experts that are learned.
 #[pyfunction]
 #[pyo3(signature = (cluster, holdout, settings, names, progress))]
 pub fn fit_cluster(
@@ -171,7 +172,7 @@ pub fn fit_cluster(
         Some(show) => Progress::show(&ours, py, show),
         None => Ok(()),
     };
-    work::run(py, look, move |stop| {
+    let fit = move |stop: &work::Stop| {
         let caller = Caller { object: cluster, raised: Mutex::default() };
         let observer = |event: &Event| {
             Progress::see(&theirs, event);
@@ -188,5 +189,6 @@ pub fn fit_cluster(
         })?;
         let training = Training::new(evaluation, began.elapsed().as_secs_f64(), &settings);
         Ok(PyModel::new(fit, names, settings, training))
-    })
+    };
+    work::run_keeping(py, look, fit, Some(PyModel::has_experts))
 }

@@ -31,6 +31,11 @@ type LayerParts = (&'static str, f64, Option<f64>, Vec<f64>, Vec<Option<f64>>, u
 pub struct PyModel(ModelFile);
 
 impl PyModel {
+    /// Whether anything but a Gaussian was learned.
+    pub fn has_experts(&self) -> bool {
+        !self.0.model.experts().is_empty()
+    }
+
     /// From a fit; columns without names are called as tables without names call them.
     pub fn new(
         fit: Fit,

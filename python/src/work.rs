@@ -30,8 +30,19 @@ impl Stop {
 /// error from it, or from a signal handler, asks the work to stop and is returned.
 pub fn run<T: Send + 'static>(
     py: Python<'_>,
+    look: impl FnMut() -> PyResult<()>,
+    work: impl FnOnce(&Stop) -> PyResult<T> + Send + 'static,
+) -> PyResult<T> {
+    run_keeping(py, look, work, None)
+}
+
+/// As [`run`]. Where `keeps` is given, the first Ctrl-C waits until the work has come to its end, and
+/// what it has made is returned if `keeps` says so; the second one does not wait.
+pub fn run_keeping<T: Send + 'static>(
+    py: Python<'_>,
     mut look: impl FnMut() -> PyResult<()>,
     work: impl FnOnce(&Stop) -> PyResult<T> + Send + 'static,
+    keeps: Option<fn(&T) -> bool>,
 ) -> PyResult<T> {
     let stop = Stop::default();
     let (sender, receiver) = channel();
@@ -44,14 +55,31 @@ pub fn run<T: Send + 'static>(
     let receive = |time: Duration| {
         py.detach(|| receiver.lock().unwrap_or_else(PoisonError::into_inner).recv_timeout(time))
     };
+    let mut interrupted = None;
     loop {
-        match receive(LOOK) {
-            Ok(done) => return done,
-            Err(RecvTimeoutError::Disconnected) => return Err(errors::internal("a thread ended")),
-            Err(RecvTimeoutError::Timeout) => {}
+        match (receive(LOOK), interrupted.take()) {
+            (Ok(done), None) => {
+                if keeps.is_some() {
+                    // The work is done: a Ctrl-C in its last moment must not lose it.
+                    drop(py.check_signals());
+                }
+                return done;
+            }
+            (Ok(done), Some(interrupt)) => {
+                let kept = |made: &T| keeps.is_some_and(|keeps| keeps(made));
+                return done.ok().filter(kept).ok_or(interrupt);
+            }
+            (Err(RecvTimeoutError::Disconnected), _) => {
+                return Err(errors::internal("a thread ended"));
+            }
+            (Err(RecvTimeoutError::Timeout), before) => interrupted = before,
         }
         if let Err(interrupt) = py.check_signals().and_then(|()| look()) {
-            stop.0.store(true, Ordering::Relaxed);
+            let first = !stop.0.swap(true, Ordering::Relaxed);
+            if first && keeps.is_some() {
+                interrupted = Some(interrupt);
+                continue;
+            }
             drop(receive(PATIENCE));
             return Err(interrupt);
         }

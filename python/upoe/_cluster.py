@@ -43,6 +43,8 @@ def fit(estimator: Any, cluster: Any, names: list[str] | None, sample: Any, **ch
     estimator._take(model)
     if verbose:
         print(estimator._summary())
+    if estimator.stop_reason_ == "interrupted":
+        warnings.warn(model.stop[1], ConvergenceWarning, stacklevel=4)
     for about_convergence, notice in model.notices:
         category = ConvergenceWarning if about_convergence else UPoEWarning
         warnings.warn(notice, category, stacklevel=4)

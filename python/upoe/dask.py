@@ -147,14 +147,8 @@ class UPoE(_UPoE):
                 _guarded, work, shape, dtype=np.float64, chunks=chunks, drop_axis=drop, meta=meta
             )
         if hasattr(X, "map_partitions"):
-            X = X.to_dask_array(lengths=None) if shape else X.values
-            parts = X.to_delayed().ravel()
-            later = dask.delayed(_guarded)
-            made = [
-                da.from_delayed(later(part, work, shape), (np.nan, *shape), np.float64)
-                for part in parts
-            ]
-            return da.concatenate(made)
+            meta = np.empty((0, *shape))
+            return X.map_partitions(_guarded, work, shape, meta=meta)
         return work(X)
 
 

@@ -3,6 +3,7 @@
 
 use std::path::Path;
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
 use upoe::{Event, Fitter, Settings, sample_rows};
@@ -46,12 +47,14 @@ pub fn learn(
         directory.display(),
     ));
     let meter = Mutex::new(Meter::new(progress, "pass", 0));
+    let all = AtomicU64::new(0);
     let heard = |done: u64, total: u64| {
         let mut meter = meter.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         if done == 0 {
             *meter = Meter::new(progress, "a pass over the rows", total);
         }
-        meter.tell(done, 0);
+        let rows = all.load(Ordering::Relaxed) as f64 * done as f64 / total.max(1) as f64;
+        meter.tell(done, rows as u64);
     };
     let start = Instant::now();
     let cannot = |error: std::io::Error| {
@@ -74,6 +77,7 @@ pub fn learn(
         return Err(Failure::Message(format!("{name}: it has no rows")));
     };
     scratch.finish().map_err(cannot)?;
+    all.store(rows, Ordering::Relaxed);
     let seconds = start.elapsed().as_secs_f64();
     progress.say(&format!(
         "read {name}: {} rows × {} columns in {} file(s) ({}, {:.0} MB/s)",

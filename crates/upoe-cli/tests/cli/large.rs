@@ -5,10 +5,10 @@ use serde_json::Value;
 
 const ROWS: &str = "60000";
 
-/// 60,000 rows of five columns as CSV, TSV, NPY and Parquet, and CSV in a folder of three files.
+/// 60,000 rows of five columns as CSV, TSV, NPY, Parquet and compressed CSV, and CSV in a folder of three files.
 fn place() -> Place {
     let place = Place::with_model();
-    for kind in ["csv", "npy", "parquet"] {
+    for kind in ["csv", "tsv", "csv.gz", "npy", "parquet"] {
         place.run(&["sample", "m.upoe", "-n", ROWS, "-o", &format!("data.{kind}")]).ok();
     }
     let text = place.read("data.csv");
@@ -44,7 +44,8 @@ fn every_format_and_several_files_give_the_same_bits_and_the_model_of_memory() {
     let one = fit(&place, "data.csv", &[]).ok();
     assert!(one.err.contains("would take") && one.err.contains("passes over"), "{}", one.err);
     let expected = learned(&one);
-    for data in ["data.parquet", "data.npy", "parts", "parts/part-?.csv"] {
+    for data in ["data.parquet", "data.npy", "data.tsv", "data.csv.gz", "parts", "parts/part-?.csv"]
+    {
         assert_eq!(learned(&fit(&place, data, &[]).ok()), expected, "{data}");
     }
     let memory = place.run(&[
@@ -117,4 +118,47 @@ fn what_cannot_be_done_is_said() {
     place.run(&args).failed(1, &["gone", "--scratch"]);
     args[4] = "much";
     assert_eq!(place.run(&args).code, Some(2));
+}
+
+#[test]
+fn too_little_space_is_said_before_anything_is_written() {
+    let place = place();
+    // The same table with 4 TB of zeros behind it, which take no space.
+    let mut header = std::fs::read(place.path("data.npy")).unwrap();
+    header.truncate(128);
+    let text = String::from_utf8(header[10..].to_vec()).unwrap();
+    let rows = 100_000_000_000_u64;
+    let text = text.replacen(&format!("({ROWS}, 5), }}      "), &format!("({rows}, 5), }}"), 1);
+    let text = format!("{:<117}\n", text.trim_end());
+    header.splice(10.., text.into_bytes());
+    place.write("huge.npy", header);
+    let file = std::fs::OpenOptions::new().write(true).open(place.path("huge.npy")).unwrap();
+    file.set_len(128 + 8 * 5 * rows).unwrap();
+    let said = fit(&place, "huge.npy", &[]);
+    said.failed(1, &["the scratch file needs about", "GB are free", "--scratch"]);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn nothing_is_left_of_a_fit_that_is_killed() {
+    let place = place();
+    std::fs::create_dir(place.path("scratch")).unwrap();
+    let args = ["fit", "data.csv", "--json", "--memory", "1M", "--scratch", "scratch"];
+    let mut command = place.command(&args);
+    command.stdout(std::process::Stdio::null()).stderr(std::process::Stdio::null());
+    let mut child = command.spawn().unwrap();
+    let open = format!("/proc/{}/fd", child.id());
+    let is_scratch = |file: &std::fs::DirEntry| {
+        let target = std::fs::read_link(file.path()).unwrap_or_default();
+        let target = target.to_string_lossy();
+        target.contains(".upoe-scratch") && target.ends_with(" (deleted)")
+    };
+    let mut seen = false;
+    while !seen && child.try_wait().unwrap().is_none() {
+        seen = std::fs::read_dir(&open).is_ok_and(|files| files.flatten().any(|f| is_scratch(&f)));
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert!(seen);
+    assert_eq!(std::fs::read_dir(place.path("scratch")).unwrap().count(), 0);
 }
