@@ -187,6 +187,6 @@ pub fn fit_cluster(
             None => errors::of(error, names.as_deref()),
         })?;
         let training = Training::new(evaluation, began.elapsed().as_secs_f64(), &settings);
-        Ok(PyModel::new(fit, names, settings, training))
+        Ok(PyModel::new(fit, names, settings, training, None))
     })
 }
