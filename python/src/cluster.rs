@@ -188,7 +188,7 @@ pub fn fit_cluster(
             None => errors::of(error, names.as_deref()),
         })?;
         let training = Training::new(evaluation, began.elapsed().as_secs_f64(), &settings);
-        Ok(PyModel::new(fit, names, settings, training))
+        Ok(PyModel::new(fit, names, settings, training, None))
     };
     work::run_keeping(py, look, fit, Some(PyModel::has_experts))
 }

@@ -77,11 +77,12 @@ impl Borrowed<'_> {
     }
 }
 
-/// Fits a model. `settings` is JSON, `device` where it is learned, `names` the columns' names, and
+/// Fits a model. `settings` is JSON, `device` where it is learned, `groups` says whether they are
+/// looked for, `names` are the columns' names, and
 /// `progress(expert, passes, gain)` is called a few times per second. The arrays must be private:
 /// C-contiguous, and known to no other thread.
 #[pyfunction]
-#[pyo3(signature = (x, weights, blocks, holdout, holdout_weights, holdout_blocks, settings, device, names, progress))]
+#[pyo3(signature = (x, weights, blocks, holdout, holdout_weights, holdout_blocks, settings, device, groups, names, progress))]
 #[allow(clippy::too_many_arguments)] // One caller, which names them all.
 pub fn fit(
     py: Python<'_>,
@@ -93,6 +94,7 @@ pub fn fit(
     holdout_blocks: Option<Vec<usize>>,
     settings: &str,
     device: &str,
+    groups: bool,
     names: Option<Vec<String>>,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<PyModel> {
@@ -112,8 +114,8 @@ pub fn fit(
             Progress::see(&theirs, event);
             !stop.asked()
         };
-        let fit =
-            |py: Python| learn(py, &train, held.as_ref(), settings, device, names, &mut observer);
+        let asked = Asked { settings, device, groups, names };
+        let fit = |py: Python| learn(py, &train, held.as_ref(), asked, &mut observer);
         let fitted = Python::try_attach(fit);
         fitted.unwrap_or_else(|| Err(errors::internal("Python has ended")))
     })
@@ -123,16 +125,24 @@ fn lock(progress: &Mutex<Progress>) -> MutexGuard<'_, Progress> {
     progress.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// What is asked of a fit.
+struct Asked {
+    settings: Settings,
+    device: DeviceChoice,
+    /// Whether groups are looked for.
+    groups: bool,
+    names: Option<Vec<String>>,
+}
+
 /// The fit itself, with Python free to do other things.
 fn learn(
     py: Python<'_>,
     train: &Table,
     held: Option<&Table>,
-    settings: Settings,
-    device: DeviceChoice,
-    names: Option<Vec<String>>,
+    asked: Asked,
     observer: &mut (dyn FnMut(&Event) -> bool + Send),
 ) -> PyResult<PyModel> {
+    let Asked { settings, device, groups, names } = asked;
     let began = Instant::now();
     let train = train.borrow(py)?;
     let held = held.map(|table| table.borrow(py)).transpose()?;
@@ -163,11 +173,13 @@ fn learn(
         let fit = fitter.fit(&rows)?;
         let seconds = began.elapsed().as_secs_f64();
         let evaluation = fit.evaluate(&rows, held.as_ref())?;
-        Ok((fit, Training::new(evaluation, seconds, &settings)))
+        let groups = groups.then(|| fit.groups(&rows)).transpose()?;
+        Ok((fit, Training::new(evaluation, seconds, &settings), groups))
     };
     let checked =
         || memory::check(bytes, "the fit", "use fewer rows, or precision=\"f32\"").map(|()| fit());
     let fitted = py.detach(|| threads::run(settings.threads, checked))??;
-    let (fit, training) = fitted.map_err(|e: upoe::Error| errors::of(e, names.as_deref()))?;
-    Ok(PyModel::new(fit, names, settings, training))
+    let (fit, training, groups) =
+        fitted.map_err(|e: upoe::Error| errors::of(e, names.as_deref()))?;
+    Ok(PyModel::new(fit, names, settings, training, groups))
 }

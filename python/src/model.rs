@@ -10,6 +10,7 @@ use pyo3::types::PyBytes;
 use rayon::prelude::*;
 use upoe::evaluate::Tail;
 use upoe::expected::{self, Expected};
+use upoe::groups::Groups;
 use upoe::{
     Cause, Density, Explainer, Fit, Fitted, Layer, LayerRecord, Model, Notice, Outside, Rest, Rows,
     Settings, Stack,
@@ -42,10 +43,11 @@ impl PyModel {
         names: Option<Vec<String>>,
         settings: Settings,
         training: Training,
+        groups: Option<Groups>,
     ) -> Self {
         let columns = fit.model.whitening().columns();
         let names = names.unwrap_or_else(|| generic(columns));
-        PyModel(ModelFile::new(fit, names, settings, training))
+        PyModel(ModelFile { groups, ..ModelFile::new(fit, names, settings, training) })
     }
 
     fn model(&self) -> &Model {
@@ -460,6 +462,33 @@ impl PyModel {
             (kind, record.gain(), record.holdout, gains, p_values, dims)
         };
         layers.iter().zip(&self.0.layers).map(told).collect()
+    }
+
+    /// The groups with their profiles, and how many small ones were merged, as JSON; None where they were
+    /// not looked for.
+    #[getter]
+    fn groups(&self) -> PyResult<Option<String>> {
+        let told = |groups: &Groups| {
+            let described = groups.described(&self.0.names);
+            errors::json(&serde_json::json!({ "groups": described, "merged": groups.merged() }))
+        };
+        self.0.groups.as_ref().map(told).transpose()
+    }
+
+    /// The chance of each row to be of each group: (n, groups).
+    fn probabilities<'py>(
+        slf: &Bound<'py, Self>,
+        x: Source,
+        threads: Option<usize>,
+    ) -> PyResult<Floats<'py>> {
+        let (py, (n, _)) = (slf.py(), x.shape(slf.py()));
+        let count = slf.get().0.groups.as_ref().map_or(0, Groups::count);
+        let shares = Self::over(slf, x, threads, memory::space(n, count)?, |file, rows, out| {
+            let shares = |groups: &Groups| groups.probabilities(&file.model, rows);
+            out.extend(file.groups.as_ref().map_or(Ok(Vec::new()), shares)?);
+            Ok(())
+        })?;
+        Ok(arrays::shaped(py, shares, n, count))
     }
 
     /// The members of the pool, where there is one: (kind, share), `kind` "stack" or "mixture".

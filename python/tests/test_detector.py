@@ -36,7 +36,7 @@ def test_training_rows_are_judged_by_a_tail(rows):
     assert found[:20].mean() > 0.8 and found[20:].mean() < 0.02
 
 
-def test_masked_outliers_are_found_nearly_as_often_as_by_a_minimum_covariance_determinant():
+def test_masked_outliers_are_found_as_often_as_by_a_minimum_covariance_determinant():
     ours, theirs = [], []
     for draw in range(5):
         rng = np.random.default_rng(draw)
@@ -45,8 +45,7 @@ def test_masked_outliers_are_found_nearly_as_often_as_by_a_minimum_covariance_de
         ours.append((UPoEDetector(contamination=0.03).fit_predict(X)[:15] == -1).mean())
         peer = EllipticEnvelope(contamination=0.03, random_state=0)
         theirs.append((peer.fit_predict(X)[:15] == -1).mean())
-    # It misses 1 of these 75 rows, and the peer none: a loss that ADR 22 names.
-    assert np.mean(ours) >= np.mean(theirs) - 0.03
+    assert np.mean(ours) >= np.mean(theirs)
 
 
 @pytest.mark.parametrize("method", ["core", "density"])

@@ -116,3 +116,43 @@ def test_outliers_are_the_rows_of_small_tail_probability(drawn):
     X = np.random.default_rng(5).laplace(size=(500, 3))
     detector = UPoEDetector(method="density", n_tail_samples=drawn, random_state=4).fit(X)
     np.testing.assert_array_equal(detector.predict(X) == -1, detector.tail(X, drawn) <= 0.05)
+
+
+def test_groups_agree_to_the_bit(tmp_path):
+    X = pd.read_csv(CRABS)[["FL", "RW", "CL", "CW", "BD"]]
+    model = UPoE(random_state=4).fit(X)
+    by_command, by_package = tmp_path / "command.upoe", tmp_path / "package.upoe"
+    model.save(by_package)
+    upoe("fit", CRABS, "--columns", ",".join(X), "--seed", 4, "--quiet", "-o", by_command)
+    told = [json.loads(upoe("groups", f, CRABS, "--quiet", "--json")) for f in (by_command, by_package)]
+    assert told[0] == told[1] and len(told[0]["groups"]) == len(model.groups_) > 1
+    assert told[0]["merged"] == model.n_merged_groups_
+    labels = model.predict(X)
+    for k, (group, ours) in enumerate(zip(told[0]["groups"], model.groups_)):
+        assert (group["group"], group["rows"]) == (k + 1, np.count_nonzero(labels == k))
+        for key in ("name", "training_rows", "share"):
+            assert group[key] == getattr(ours, key), key
+        for key in ("named_by", "profile"):
+            differences = [{**d._asdict(), "interval": list(d.interval)} for d in getattr(ours, key)]
+            assert group[key] == differences, key
+    upoe("groups", by_package, CRABS, "--quiet", "-o", tmp_path / "labels.csv")
+    written = pd.read_csv(tmp_path / "labels.csv")
+    shares = model.predict_proba(X)
+    np.testing.assert_array_equal(written["group"], labels + 1)
+    np.testing.assert_array_equal(written["probability"], shares.max(axis=1))
+    np.testing.assert_allclose(shares.sum(axis=1), 1, atol=1e-12)
+    again = UPoE.load(by_command)
+    assert again.groups_ == model.groups_
+    np.testing.assert_array_equal(again.predict_proba(X), shares)
+
+
+def test_a_model_without_groups_says_so(tmp_path):
+    X = pd.read_csv(CRABS)[["FL", "RW", "CL", "CW", "BD"]]
+    UPoEICA(n_components=1).fit(X).save(tmp_path / "ica.upoe")
+    model = UPoE.load(tmp_path / "ica.upoe")
+    assert not hasattr(model, "groups_")
+    with pytest.raises(ValueError, match="The model has no groups: .* Fit rows that fit in memory"):
+        model.predict(X)
+    one = UPoE().fit(np.random.default_rng(0).normal(size=(200, 3)))
+    assert [g.name for g in one.groups_] == ["all rows"]
+    np.testing.assert_array_equal(one.predict_proba(np.zeros((2, 3))), 1)

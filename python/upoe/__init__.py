@@ -10,6 +10,7 @@ from ._compare import Change, Comparison, Drop, compare
 from ._detector import UPoEDetector
 from ._estimator import UPoE
 from ._explanation import Explanation, Surprises
+from ._groups import Difference, Group
 from ._ica import UPoEICA
 from ._oddity import Oddity
 from ._upoe import Expert, __version__, detectable
@@ -18,9 +19,11 @@ __all__ = [
     "Change",
     "Comparison",
     "ConvergenceWarning",
+    "Difference",
     "Drop",
     "Expert",
     "Explanation",
+    "Group",
     "NotFittedError",
     "Oddity",
     "Surprises",

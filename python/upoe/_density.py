@@ -33,6 +33,8 @@ def _numbered(blocks: list[str] | None, rows: Any) -> list[int] | None:
 class Density(BaseEstimator):
     """A product of experts fitted to rows."""
 
+    # Whether a fit looks for groups.
+    _finds_groups = False
     # The fitted model.
     _model: _upoe.Model
     n_features_in_: int
@@ -88,6 +90,7 @@ class Density(BaseEstimator):
                 holdout_blocks,
                 json.dumps(settings),
                 device,
+                self._finds_groups,
                 names,
                 show,
             )

@@ -148,6 +148,13 @@ _ATTRIBUTES = {
         "list of (str, float)",
         "What a pool is made of, and the share of each; empty where there is no pool.",
     ),
+    "groups_": (
+        "list of Group",
+        """The groups among the training rows, the largest first, each with `name`, `training_rows`,
+        `share`, `profile` (the columns in which it differs from all other rows, with intervals) and
+        `named_by`. One group where there is no significant valley; `n_merged_groups_` says how many
+        were too small and were merged into others.""",
+    ),
     "mean_": ("ndarray of shape (n_features,)", "The mean of the training rows."),
     "whitening_": ("ndarray of shape (n_dims, n_features)", "The sphering matrix A."),
     "directions_": (

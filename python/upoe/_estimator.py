@@ -12,6 +12,7 @@ from ._base import ClassNamePrefixFeaturesOutMixin, DensityMixin, TransformerMix
 from ._density import Density
 from ._docs import LAST, SHARED, documented
 from ._explanation import Surprises
+from ._groups import Group, groups_of
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -36,7 +37,7 @@ class Layer(NamedTuple):
     """Dimensions that a radial expert covers, or how many directions there are."""
 
 
-@documented(*SHARED, "p_values_", "n_experts_", "n_iter_", "path_", "layers_", "members_", *LAST)
+@documented(*SHARED, "p_values_", "n_experts_", "n_iter_", "path_", "layers_", "members_", "groups_", *LAST)
 class UPoE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, DensityMixin, Density):
     """An under-complete product of experts: projection pursuit with an exact likelihood.
 
@@ -63,6 +64,10 @@ class UPoE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, DensityMixin, Dens
     >>> model.score_samples(X).shape, model.transform(X).shape, model.sample(10).shape
     ((500,), (500, 1), (10, 3))
     """
+
+    _finds_groups = True
+    groups_: list[Group]
+    n_merged_groups_: int
 
     def __init__(
         self,
@@ -163,6 +168,10 @@ class UPoE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, DensityMixin, Dens
         super()._take(model)
         self.layers_ = [Layer(*parts) for parts in model.layers]
         self.members_ = model.members
+        if hasattr(self, "groups_"):
+            del self.groups_, self.n_merged_groups_
+        if (found := groups_of(model.groups)) is not None:
+            self.groups_, self.n_merged_groups_ = found
 
     def _summary(self) -> str:
         lines = [super()._summary()]
@@ -308,6 +317,43 @@ class UPoE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, DensityMixin, Dens
         self._check_fitted()
         z = _validate.projections(Z, self.whitening_.shape[0], type(self).__name__)
         return self._model.from_normal(z, self._threads)
+
+    def predict_proba(self, X: Any) -> Floats:
+        """The probability of each row to be of each group.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The rows.
+
+        Returns
+        -------
+        probabilities : ndarray of shape (n_samples, n_groups)
+            One column per group, in the order of `groups_`. They depend on the row alone.
+        """
+        rows = self._rows(X)
+        if not hasattr(self, "groups_"):
+            raise ValueError(
+                "The model has no groups: its rows did not fit in memory or were in several places, or "
+                "version 0.1 wrote its file. Fit rows that fit in memory with UPoE.fit or `upoe fit`."
+            )
+        return self._model.probabilities(rows, self._threads)
+
+    def predict(self, X: Any) -> NDArray[np.int64]:
+        """The most probable group of each row.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The rows.
+
+        Returns
+        -------
+        labels : ndarray of shape (n_samples,)
+            The position of each row's group in `groups_`. The `upoe groups` command counts from 1.
+        """
+        labels: NDArray[np.int64] = np.argmax(self.predict_proba(X), axis=1)
+        return labels
 
     def score(self, X: Any, y: Any = None) -> float:
         """Mean ln p of rows, in nats: what a search over parameters should raise.

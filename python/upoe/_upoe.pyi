@@ -222,6 +222,12 @@ class Model:
         """
         The rows that a stack maps to these standard normal ones.
         """
+    @property
+    def groups(self, /) -> str | None:
+        """
+        The groups with their profiles, and how many small ones were merged, as JSON; None where they were
+        not looked for.
+        """
     def inverse_transform(self, /, z: NDArray[float64] | NDArray[float32], threads: SupportsIndex | None) -> NDArray[float64]:
         """
         The rows of highest Gaussian density with these projections.
@@ -275,6 +281,10 @@ class Model:
     def path(self, /) -> NDArray[float64]:
         """
         Mean ln p in sphered space after 0…J experts: (J + 1, 2), training and held-out rows.
+        """
+    def probabilities(self, /, x: NDArray[float64] | NDArray[float32], threads: SupportsIndex | None) -> NDArray[float64]:
+        """
+        The chance of each row to be of each group: (n, groups).
         """
     @property
     def rank(self, /) -> int:
@@ -403,9 +413,10 @@ def exceeded_by(oddness: NDArray[float64], weights: NDArray[float64] | None, sha
     The oddness that a share of the rows exceeds, halfway between two rows.
     """
 
-def fit(x: NDArray[float64] | NDArray[float32], weights: NDArray[float64] | None, blocks: SupportsGetItem[int, SupportsIndex] | None, holdout: NDArray[float64] | NDArray[float32] | None, holdout_weights: NDArray[float64] | None, holdout_blocks: SupportsGetItem[int, SupportsIndex] | None, settings: str, device: str, names: SupportsGetItem[int, str] | None, progress: Any | None) -> Model:
+def fit(x: NDArray[float64] | NDArray[float32], weights: NDArray[float64] | None, blocks: SupportsGetItem[int, SupportsIndex] | None, holdout: NDArray[float64] | NDArray[float32] | None, holdout_weights: NDArray[float64] | None, holdout_blocks: SupportsGetItem[int, SupportsIndex] | None, settings: str, device: str, groups: bool, names: SupportsGetItem[int, str] | None, progress: Any | None) -> Model:
     """
-    Fits a model. `settings` is JSON, `device` where it is learned, `names` the columns' names, and
+    Fits a model. `settings` is JSON, `device` where it is learned, `groups` says whether they are
+    looked for, `names` are the columns' names, and
     `progress(expert, passes, gain)` is called a few times per second. The arrays must be private:
     C-contiguous, and known to no other thread.
     """

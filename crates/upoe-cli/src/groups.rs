@@ -49,8 +49,8 @@ impl GroupsVerb {
         let file = self.table.model(&self.model, self.output.as_deref())?;
         let Some(groups) = &file.groups else {
             return Err(Failure::Message(format!(
-                "{}: the model file has no groups, because an older version of upoe wrote it; fit the \
-                 model again with `upoe fit`",
+                "{}: the model file has no groups: its rows did not fit in memory or were in several \
+                 places, or version 0.1 wrote it; fit rows that fit in memory with `upoe fit`",
                 self.model.display()
             )));
         };
@@ -122,30 +122,13 @@ fn agreements<'a>(
 
 fn to_json(file: &ModelFile, groups: &Groups, table: &Table, labels: &[usize]) -> Value {
     let sizes = sizes(labels, groups.count());
-    let names = groups.names(&file.names);
-    let difference = |d: &Difference, given: Option<usize>| {
-        json!({
-            "column": file.names[d.column],
-            "given": given.map(|j| &file.names[j]),
-            "mean": d.mean,
-            "difference": d.difference,
-            "interval": [d.low, d.high],
-        })
+    let group = |(k, described)| {
+        let mut value = json!(described);
+        value["group"] = json!(k + 1);
+        value["rows"] = json!(sizes[k]);
+        value
     };
-    let group = |k: usize| {
-        let group = &groups.groups()[k];
-        let named = group.clauses.iter().map(|c| difference(&c.difference, c.given));
-        let profile = group.profile.iter().map(|d| difference(d, None));
-        json!({
-            "group": k + 1,
-            "name": names[k],
-            "rows": sizes[k],
-            "training_rows": group.size,
-            "share": group.share,
-            "named_by": named.collect::<Vec<_>>(),
-            "profile": profile.collect::<Vec<_>>(),
-        })
-    };
+    let described = groups.described(&file.names).into_iter().enumerate().map(group);
     let agreement: Vec<Value> = agreements(table, labels)
         .map(|(name, a)| {
             let Agreement { matches, chance, adjusted_rand } = a;
@@ -156,7 +139,7 @@ fn to_json(file: &ModelFile, groups: &Groups, table: &Table, labels: &[usize]) -
         .collect();
     json!({
         "rows": labels.len(),
-        "groups": (0..groups.count()).map(group).collect::<Vec<_>>(),
+        "groups": described.collect::<Vec<_>>(),
         "merged": groups.merged(),
         "agreement": agreement,
     })

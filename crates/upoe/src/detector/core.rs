@@ -8,8 +8,10 @@ use faer::{Mat, Par, Side};
 
 /// The share of rows that are the core.
 const CENTRAL: f64 = 0.7;
-/// How far correlations are shrunk towards 0.
-const SHRINK: f64 = 0.05;
+/// How far correlations are shrunk towards 0 at least and at most.
+const SHRINK: [f64; 2] = [1e-3, 0.05];
+/// How often the share with the smallest expected error is taken: outliers are left in the core.
+const CAUTION: f64 = 2.0;
 /// A column of the core spreads at least so far, in robust units.
 const LEAST_SPREAD: f64 = 1e-3;
 
@@ -94,7 +96,7 @@ impl Core {
         let correlations = Mat::from_fn(d, d, |i, j| {
             (second[i * d + j] / total - centre[i] * centre[j]) / (spread[i] * spread[j])
         });
-        let sphering = sphering(&correlations, SHRINK, &spread)?;
+        let sphering = sphering(&correlations, shrinkage(&correlations, total), &spread)?;
         Ok((Core { centre, spread, sphering }, correlations))
     }
 
@@ -103,6 +105,21 @@ impl Core {
         let d = self.centre.len();
         upoe_kernels::affine::<f64, f64>(z, d, &self.centre, &self.sphering).to_vec()
     }
+}
+
+/// How far correlations of so many rows are shrunk towards 0: Σ Var r / Σ r² over pairs of columns has
+/// the smallest expected squared error (Ledoit and Wolf), with Var r = (1 − r²)²/N as among normal
+/// rows. Columns that are nearly dependent stay so: their relation tells when it is broken.
+fn shrinkage(correlations: &Mat<f64>, rows: f64) -> f64 {
+    let (mut error, mut square) = (0.0, 0.0);
+    for j in 0..correlations.ncols() {
+        for i in 0..j {
+            let r2 = correlations[(i, j)].powi(2);
+            error += (1.0 - r2).powi(2) / rows;
+            square += r2;
+        }
+    }
+    if square > 0.0 { (CAUTION * error / square).clamp(SHRINK[0], SHRINK[1]) } else { SHRINK[1] }
 }
 
 /// L⁻¹ / spread, where LLᵀ = (1 − shrink) R + shrink I: lower triangular, row after row.

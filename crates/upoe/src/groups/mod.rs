@@ -8,13 +8,17 @@
 mod agreement;
 mod axes;
 mod partition;
+mod power;
 mod profile;
+mod scale;
 mod sphered;
 mod split;
 mod valley;
+mod words;
 
 pub use agreement::{Agreement, adjusted_rand};
 pub use profile::{Clause, Difference, Group};
+pub use words::{Described, Told};
 
 use crate::error::{Error, Result, invalid};
 use crate::model::Model;
@@ -22,7 +26,7 @@ use crate::random::{self, Use};
 use crate::rows::{Rows, view};
 use crate::t_mixture::{Components, TMixture};
 use axes::Axes;
-use partition::{partition, sizes};
+use partition::sizes;
 use profile::profiles;
 use rand::RngExt;
 use serde::{Deserialize, Serialize};
@@ -64,7 +68,7 @@ impl TryFrom<Stored> for Groups {
         let Stored { groups, mixture, axes, merged } = stored;
         let sound = match &mixture {
             Some(mixture) => mixture.count() == groups.len() && axes.fit(mixture.dims()),
-            None => groups.len() == 1,
+            None => groups.len() == 1 && axes.fit(axes.count()),
         };
         if !sound {
             return invalid("groups", "their parts", "must fit together");
@@ -80,10 +84,8 @@ impl Groups {
         rows.check()?;
         let values = searched(rows)?;
         let chosen = view(&values, rows.columns(), None)?;
-        let axes = Axes::of(model);
-        let x = axes.project(model, &chosen)?;
+        let scale::Found { axes, x, partition: found } = scale::search(model, &chosen, &values)?;
         let d = axes.count();
-        let found = partition(&x, d, &axes.starts(model))?;
         let count = found.labels.iter().max().map_or(1, |l| l + 1);
         let mixture = if count > 1 { Some(components(&x, d, &found.labels, count)?) } else { None };
         let mut groups = Groups { groups: Vec::new(), mixture, axes, merged: found.merged };

@@ -5,7 +5,6 @@
 
 use super::sphered::scatter;
 use super::split::{Split, smallest, split};
-use super::valley::bar;
 use crate::error::Result;
 use crate::linalg::eigenvalues;
 use faer::Mat;
@@ -105,12 +104,12 @@ fn searched(rows: &[f64], d: usize, starts: &[Vec<f64>], all: usize) -> Result<O
 
 /// Whether the valley is clearer than what the search finds in rows without groups.
 fn significant(split: &Split) -> bool {
-    split.evidence > bar(split.above.len(), split.dims)
+    split.evidence > split.bar
 }
 
 /// The completed ln likelihood of groups that share one covariance, up to a constant:
 /// Σ n_g ln(n_g/N) − N/2 ln|W|.
-fn completed(x: &[f64], d: usize, labels: &[usize]) -> Result<f64> {
+pub fn completed(x: &[f64], d: usize, labels: &[usize]) -> Result<f64> {
     let n = labels.len() as f64;
     let count = labels.iter().max().map_or(0, |l| l + 1);
     let means = means(x, d, labels, count);

@@ -18,7 +18,9 @@ pub struct Sphered {
     /// How much each row counts.
     pub weights: Vec<f64>,
     /// dims × D: y = map (x − mean).
-    map: Vec<Vec<f64>>,
+    pub map: Vec<Vec<f64>>,
+    /// ln of the product of the variances along the dimensions.
+    pub ln_det: f64,
 }
 
 impl Sphered {
@@ -58,7 +60,18 @@ impl Sphered {
             off.iter_mut().zip(x).zip(&mean).for_each(|((o, x), m)| *o = x - m);
             y.extend(map.iter().map(|a| dot(a, &off)));
         }
-        Ok(Some(Sphered { y, dims, weights, map }))
+        let ln_det = values[..dims].iter().map(|v| v.ln()).sum();
+        Ok(Some(Sphered { y, dims, weights, map, ln_det }))
+    }
+
+    /// How much lighter the tails are than those of normal rows, in all directions together: 0 for
+    /// normal rows or heavier tails, 1 for uniform columns, by Mardia's kurtosis. Its standard error
+    /// counts as light tails; a valley along one direction of many hardly changes it.
+    pub fn lightness(&self) -> f64 {
+        let (n, d) = (self.weights.len() as f64, self.dims as f64);
+        let fourth = self.y.chunks_exact(self.dims).map(|y| dot(y, y).powi(2)).sum::<f64>() / n;
+        let error = (8.0 * d * (d + 2.0) / n).sqrt();
+        ((d * (d + 2.0) - fourth + error) / (1.2 * d)).clamp(0.0, 1.0)
     }
 
     /// The direction in the rows' own space that has the same projections, up to a shift.

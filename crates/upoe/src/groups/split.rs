@@ -22,7 +22,7 @@ const CUTS: [f64; 3] = [0.5, 0.15, 0.85];
 const FIRST: usize = 6;
 const LAST: usize = 80;
 /// How many starts go on.
-const KEPT: usize = 5;
+const KEPT: usize = 20;
 /// A group has at least this many rows, and this share of all.
 const SMALLEST: f64 = 5.0;
 const SMALLEST_SHARE: f64 = 0.01;
@@ -32,8 +32,8 @@ const SMALLEST_SHARE: f64 = 0.01;
 pub struct Split {
     /// How clear the valley between them is; see [`valley`].
     pub evidence: f64,
-    /// How many dimensions were searched.
-    pub dims: usize,
+    /// The evidence that rows without groups rarely exceed; see [`bar`].
+    pub bar: f64,
     /// Whether each row is in the second group.
     pub above: Vec<bool>,
     /// The direction that separates them.
@@ -50,8 +50,9 @@ pub fn smallest(rows: usize) -> f64 {
 pub fn split(x: &[f64], d: usize, starts: &[Vec<f64>], all: usize) -> Result<Option<Split>> {
     let n = x.len() / d;
     let mut best: Option<Split> = None;
-    for robust in [false, true] {
-        let Some(sphered) = Sphered::of(x, d, robust)? else { return Ok(None) };
+    let Some(plain) = Sphered::of(x, d, false)? else { return Ok(None) };
+    let bar = bar(n, plain.dims, plain.lightness());
+    for sphered in [Some(plain), Sphered::of(x, d, true)?].into_iter().flatten() {
         let dims = sphered.dims;
         let begun = sphered.starts(x, starts);
         let first = |r: &Vec<f64>| sphered.learned(r.clone(), FIRST);
@@ -69,7 +70,7 @@ pub fn split(x: &[f64], d: usize, starts: &[Vec<f64>], all: usize) -> Result<Opt
             .map(|pair| {
                 let pair = sphered.learned(pair.shares, LAST)?;
                 // Densities with one mode contain the Gaussian: the evidence is no larger than this.
-                if 2.0 * n as f64 * pair.gain < bar(n, dims) {
+                if 2.0 * n as f64 * pair.gain < bar {
                     return None;
                 }
                 let z: Vec<f64> =
@@ -81,7 +82,7 @@ pub fn split(x: &[f64], d: usize, starts: &[Vec<f64>], all: usize) -> Result<Opt
                     return None;
                 }
                 let direction = sphered.back(&pair.direction);
-                Some(Split { evidence: found.evidence, dims, above, direction })
+                Some(Split { evidence: found.evidence, bar, above, direction })
             })
             .collect();
         for split in tried.into_iter().flatten() {

@@ -30,12 +30,15 @@ const NARROWEST: f64 = 0.02;
 /// Evidence for a valley along a line that was not searched for.
 const LOWEST: f64 = 5.0;
 
+/// How much lower the bar is for normal rows than for uniform ones.
+const LOWER: f64 = 6.0;
+
 /// What the evidence of the clearest valley that the search finds exceeds in at most 5 % of tables
 /// without groups: a line through simulated 95 % points of uniform rows, which exceed it most often
-/// of all shapes that were tried.
-pub fn bar(rows: usize, dims: usize) -> f64 {
+/// of all shapes that were tried, and lower by [`LOWER`] where tails are not light.
+pub fn bar(rows: usize, dims: usize, lightness: f64) -> f64 {
     let d = dims as f64;
-    (0.8 * d + 160.0 * d / rows as f64).max(LOWEST)
+    (0.8 * d + 200.0 * d / rows as f64 - LOWER * (1.0 - lightness)).max(LOWEST)
 }
 
 impl Two {
