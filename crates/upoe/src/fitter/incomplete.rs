@@ -104,8 +104,8 @@ impl<'a> Fitter<'a> {
         let draws = draws(rows.len());
         let mut climb =
             Climb { rows, held, settings, place, prior, gaussian, draws, rounds: 0, best: None };
-        let ended = match climb.from_gaussian(&mut *observer)? {
-            None => climb.from_groups(&mut *observer)?,
+        let ended = match climb.start_at_gaussian(&mut *observer)? {
+            None => climb.start_at_groups(&mut *observer)?,
             ended => ended,
         };
         let fit = match (climb.best, ended) {
@@ -137,7 +137,7 @@ struct Climb<'r> {
 
 impl Climb<'_> {
     /// Rounds that start at draws from a Gaussian. The last fit is returned where they were interrupted.
-    fn from_gaussian(&mut self, observer: &mut Observer) -> Result<Option<Fit>> {
+    fn start_at_gaussian(&mut self, observer: &mut Observer) -> Result<Option<Fit>> {
         let settings = self.settings.clone();
         let (end, _) = self.climb(&settings, None, observer)?;
         Ok(end)
@@ -146,7 +146,7 @@ impl Climb<'_> {
     /// Rounds that start at draws which keep groups apart. Draws from a Gaussian fill the gaps between groups,
     /// and later rounds may never find the groups again. So mixtures are sought first, as many as are asked
     /// for or [`GROUPS`], whether or not they are significant. Only for fits of one layer.
-    fn from_groups(&mut self, observer: &mut Observer) -> Result<Option<Fit>> {
+    fn start_at_groups(&mut self, observer: &mut Observer) -> Result<Option<Fit>> {
         let one_layer = self.settings.depth == Some(1) && !self.settings.pool;
         let gaussian = self.settings.experts == Some(0);
         if !one_layer || gaussian || self.settings.families.only().is_some() {
