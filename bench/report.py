@@ -5,6 +5,7 @@ from pathlib import Path
 
 from common import RESULTS, say
 from density_report import density_section
+from impute_report import impute_section
 from outliers_report import outliers_section
 from page import digits, seconds, table, verdict
 from plots import IMAGES, growth_plot, ica_plot
@@ -295,6 +296,7 @@ SECTIONS = {
     "scoring": ("Scoring", scoring_section),
     "search": ("Search: what is plainly there is found", search_section),
     "gpu": ("GPU", gpu_section),
+    "impute": ("Missing cells", impute_section),
 }
 
 

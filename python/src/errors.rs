@@ -37,9 +37,33 @@ pub fn of(error: Error, names: Names) -> PyErr {
         Error::InvalidSetting { name, value, rule } => {
             format!("{} = {value}: {rule}", parameter(name))
         }
+        Error::EmptyColumn { column } => {
+            format!("{} has no value in any row: leave it out", name(column))
+        }
+        Error::OutsideSubspace { row, column } => format!(
+            "row {row}: its values do not go together: {} would leave the subspace that the training rows \
+             span, because some columns are constant or determine each other",
+            name(column)
+        ),
         Error::NeedsHoldout => format!("{error}; set holdout={HOLDOUT_SHARE}, for example"),
         error => error.to_string(),
     })
+}
+
+/// The exception of a condition's error.
+pub fn of_given(error: Error, names: Names) -> PyErr {
+    match error {
+        Error::OutsideSubspace { column, .. } => {
+            let name = names.and_then(|names| names.get(column)).map(|name| format!("{name:?}"));
+            PyValueError::new_err(format!(
+                "given: these values do not go together: column {} would leave the subspace that the \
+                 training rows span, because some columns are constant or determine each other",
+                name.unwrap_or_else(|| column.to_string())
+            ))
+        }
+        Error::TooRare { .. } => PyValueError::new_err(format!("given: {error}")),
+        error => of(error, names),
+    }
 }
 
 /// The error of a block of rows, as one of all rows.
@@ -47,6 +71,9 @@ pub fn from_row(error: Error, start: usize) -> Error {
     match error {
         Error::NonFinite { row, column, value } => {
             Error::NonFinite { row: start + row, column, value }
+        }
+        Error::OutsideSubspace { row, column } => {
+            Error::OutsideSubspace { row: start + row, column }
         }
         error => error,
     }

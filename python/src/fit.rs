@@ -15,6 +15,9 @@ use crate::arrays::{Private, Source, Weights};
 use crate::model::PyModel;
 use crate::{errors, memory, settings, threads, work};
 
+/// How often rows with missing cells are drawn where they are many, and themselves.
+const DRAWN: usize = 6;
+
 /// How far a fit has come.
 #[derive(Clone, Copy, Default)]
 pub struct Progress {
@@ -79,10 +82,11 @@ impl Borrowed<'_> {
 
 /// Fits a model. `settings` is JSON, `device` where it is learned, `groups` says whether they are
 /// looked for, `names` are the columns' names, and
-/// `progress(expert, passes, gain)` is called a few times per second. The arrays must be private:
+/// `progress(expert, passes, gain)` is called a few times per second. NaN is a missing cell where cells
+/// may be `missing`. The arrays must be private:
 /// C-contiguous, and known to no other thread.
 #[pyfunction]
-#[pyo3(signature = (x, weights, blocks, holdout, holdout_weights, holdout_blocks, settings, device, groups, names, progress))]
+#[pyo3(signature = (x, weights, blocks, holdout, holdout_weights, holdout_blocks, settings, device, groups, names, missing, progress))]
 #[allow(clippy::too_many_arguments)] // One caller, which names them all.
 pub fn fit(
     py: Python<'_>,
@@ -96,6 +100,7 @@ pub fn fit(
     device: &str,
     groups: bool,
     names: Option<Vec<String>>,
+    missing: bool,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<PyModel> {
     let settings = settings::parse(settings)?;
@@ -114,7 +119,7 @@ pub fn fit(
             Progress::see(&theirs, event);
             !stop.asked()
         };
-        let asked = Asked { settings, device, groups, names };
+        let asked = Asked { settings, device, groups, names, missing };
         let fit = |py: Python| learn(py, &train, held.as_ref(), asked, &mut observer);
         let fitted = Python::try_attach(fit);
         fitted.unwrap_or_else(|| Err(errors::internal("Python has ended")))
@@ -132,6 +137,8 @@ struct Asked {
     /// Whether groups are looked for.
     groups: bool,
     names: Option<Vec<String>>,
+    /// Whether cells may be missing.
+    missing: bool,
 }
 
 /// The fit itself, with Python free to do other things.
@@ -139,10 +146,9 @@ fn learn(
     py: Python<'_>,
     train: &Table,
     held: Option<&Table>,
-    asked: Asked,
+    Asked { settings, device, groups, names, missing }: Asked,
     observer: &mut (dyn FnMut(&Event) -> bool + Send),
 ) -> PyResult<PyModel> {
-    let Asked { settings, device, groups, names } = asked;
     let began = Instant::now();
     let train = train.borrow(py)?;
     let held = held.map(|table| table.borrow(py)).transpose()?;
@@ -151,6 +157,9 @@ fn learn(
     // The fit runs on the threads that it is started on, instead of starting its own.
     let running = settings.clone().with(|s| s.threads = None);
     let all = rows.len() + held.as_ref().map_or(0, Rows::len);
+    // Rows with missing cells are drawn several times.
+    let times = if missing && !rows.is_complete() { DRAWN } else { 1 };
+    let all = all.saturating_mul(times);
     let bytes = memory::of_fit(all, rows.columns(), settings.precision);
     let opened = py.detach(|| device.open(rows.len(), rows.columns()));
     let (device, reason) = opened.map_err(|reason| {
@@ -161,8 +170,10 @@ fn learn(
         PyErr::warn(py, &py.get_type::<PyUserWarning>(), &text, 1)?;
     }
     let fit = || {
-        rows.check()?;
-        held.as_ref().map_or(Ok(()), Rows::check)?;
+        if !missing {
+            rows.check()?;
+            held.as_ref().map_or(Ok(()), Rows::check)?;
+        }
         let mut fitter = Fitter::new(running).observe(observer);
         if let Some(held) = held {
             fitter = fitter.holdout(held);
@@ -170,7 +181,7 @@ fn learn(
         if let Some(device) = &device {
             fitter = fitter.place(device);
         }
-        let fit = fitter.fit(&rows)?;
+        let fit = if missing { fitter.fit_incomplete(&rows) } else { fitter.fit(&rows) }?;
         let seconds = began.elapsed().as_secs_f64();
         let evaluation = fit.evaluate(&rows, held.as_ref())?;
         let groups = groups.then(|| fit.groups(&rows)).transpose()?;

@@ -11,6 +11,7 @@ mod explanation;
 mod fit;
 mod holdout;
 mod memory;
+mod missing;
 mod model;
 mod settings;
 mod threads;
@@ -35,6 +36,10 @@ mod _upoe {
     use super::fit::fit;
     #[pymodule_export]
     use super::holdout::held_out;
+    #[pymodule_export]
+    use super::missing::{
+        draw_given, draw_missing, expect, impute, missing, quantiles_given, score_given,
+    };
     #[pymodule_export]
     use super::model::PyModel;
     #[pymodule_export]

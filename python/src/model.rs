@@ -50,7 +50,7 @@ impl PyModel {
         PyModel(ModelFile { groups, ..ModelFile::new(fit, names, settings, training) })
     }
 
-    fn model(&self) -> &Model {
+    pub fn model(&self) -> &Model {
         &self.0.model
     }
 
@@ -58,7 +58,7 @@ impl PyModel {
         self.0.fitted()
     }
 
-    fn density(&self) -> &dyn Density {
+    pub fn density(&self) -> &dyn Density {
         self.0.density()
     }
 
@@ -96,7 +96,7 @@ impl PyModel {
         )
     }
 
-    fn names(&self) -> Names<'_> {
+    pub fn names(&self) -> Names<'_> {
         (self.0.names != generic(self.0.names.len())).then_some(&self.0.names)
     }
 
@@ -507,7 +507,7 @@ impl PyModel {
 
     /// The number of columns.
     #[getter]
-    fn n_features(&self) -> usize {
+    pub fn n_features(&self) -> usize {
         self.model().whitening().columns()
     }
 

@@ -24,7 +24,7 @@ PYTHON = Path(__file__).parents[1]
 SCRIPTS = sorted((PYTHON / "examples").glob("*.py"))
 
 
-@pytest.mark.parametrize("module", ["_estimator", "_detector", "_ica", "_density", "_explanation"])
+@pytest.mark.parametrize("module", ["_estimator", "_detector", "_ica", "_density", "_explanation", "_condition", "_imputer"])
 def test_docstrings(module):
     result = doctest.testmod(importlib.import_module(f"upoe.{module}"))
     assert result.failed == 0
@@ -91,7 +91,7 @@ def test_the_stub_names_what_the_compiled_module_has():
         assert stub[kind.__name__] == has, kind
 
 
-KINDS = [upoe.UPoE, upoe.UPoEDetector, upoe.UPoEICA]
+KINDS = [upoe.UPoE, upoe.UPoEDetector, upoe.UPoEICA, upoe.UPoEImputer]
 
 
 def items(kind, section):
@@ -109,7 +109,8 @@ def test_every_public_method_parameter_and_attribute_is_documented(kind, X):
     assert list(items(kind, "Parameters")) == list(signature)
     for name, text in items(kind, "Parameters").items():
         default = text.split("\n")[0].split("default=")[1]
-        assert ast.literal_eval(default) == signature[name].default, name
+        value = float("nan") if default == "nan" else ast.literal_eval(default)
+        assert repr(value) == repr(signature[name].default), name
     model = kind(1).fit(pandas.DataFrame(X, columns=["a", "b", "c"]))
     assert [n for n in items(kind, "Attributes") if not hasattr(model, n)] == []
     assert f"class {kind.__name__}" in pydoc.render_doc(kind, renderer=pydoc.plaintext)

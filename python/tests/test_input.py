@@ -161,9 +161,13 @@ def test_nullable_frames(X):
     UPoE(n_experts=0).fit(frame)
     frame.loc[3, "b"] = pd.NA
     with pytest.raises(ValueError, match="NaN: row 3, column \"b\""):
-        UPoE(n_experts=0).fit(frame)
+        UPoE(n_experts=0).fit(frame, missing="error")
+    polars = pl.DataFrame({"a": [1.0, 2, 3, 4], "b": [1.0, 2, 3, None]})
     with pytest.raises(ValueError, match="NaN: row 3, column \"b\""):
-        UPoE(n_experts=0).fit(pl.DataFrame({"a": [1.0, 2, 3, 4], "b": [1.0, 2, 3, None]}))
+        UPoE(n_experts=0).fit(polars, missing="error")
+    for given in (frame, polars):
+        with pytest.warns(UserWarning, match="of all cells are missing, in 1 of .* rows .`b`"):
+            UPoE(n_experts=0).fit(given)
 
 
 BAD = {
@@ -217,14 +221,14 @@ def test_masked_arrays_without_a_masked_value_are_arrays(X):
     assert_array_equal(UPoE(n_experts=1).fit(unmasked).components_, plain.components_)
     frame = pd.DataFrame(MASKED, columns=NAMES)  # where pandas makes them missing
     with pytest.raises(ValueError, match="NaN: row 3, column"):
-        UPoE().fit(frame)
+        UPoE().fit(frame, missing="error")
 
 
 @pytest.mark.parametrize("what", BAD)
 def test_bad_input_is_refused(what):
     X, error, text = BAD[what]
     with pytest.raises(error, match=text):
-        UPoE(n_experts=1).fit(X)
+        UPoE(n_experts=1).fit(X, missing="error")
 
 
 @pytest.mark.parametrize("method", ["score_samples", "transform", "explain", "sample", "save"])

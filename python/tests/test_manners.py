@@ -178,7 +178,7 @@ def test_threads_that_write_do_not_spoil_a_fit():
         thread = threading.Thread(target=write)
         thread.start()
         try:
-            model = UPoE(n_experts=1, family="student-t").fit(rows, sample_weight=weights)
+            model = UPoE(n_experts=1, family="student-t").fit(rows, sample_weight=weights, missing="error")
             assert np.isfinite(model.components_).all() and np.isfinite(model.gains_).all()
             assert np.isfinite(model.score_samples(X)).all()
             assert model.training_["weight"] == pytest.approx(weight.sum(), rel=1e-12)

@@ -111,6 +111,43 @@ def test_tails_agree_to_the_bit(tmp_path):
     np.testing.assert_array_equal(cells[:, 1], model.tail(X, 2000))
 
 
+def test_missing_cells_agree_to_the_bit(tmp_path):
+    X = pd.read_csv(CRABS)[["FL", "RW", "CL", "CW", "BD"]]
+    holed = X.mask(np.random.default_rng(6).random(X.shape) < 0.15)
+    holed.to_csv(tmp_path / "holes.csv", index=False)
+    file, table = tmp_path / "crabs.upoe", tmp_path / "holes.csv"
+    fit = ("fit", table, "--missing", "model", "--holdout", 0.2, "--seed", 4, "--quiet")
+    command = json.loads(upoe(*fit, "--json"))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        model = UPoE(random_state=4, holdout=0.2).fit(holed)
+    assert command["log_density"]["train"] == model.training_["log_density"]["train"]
+    assert command["log_density"]["holdout"] == model.training_["log_density"]["holdout"]
+    assert [e["gain"] for e in command["experts"]] == model.gains_.tolist() != []
+    model.save(file)
+
+    def numbers(*args):
+        return np.array([line.split(",") for line in upoe(*args, "--quiet").split()[1:]], dtype=float)
+
+    few = holed[:60]
+    few.to_csv(table, index=False)
+    for method in ("mean", "median", "draw"):
+        found = numbers("impute", file, table, "--method", method, "--seed", 4)
+        np.testing.assert_array_equal(found, model.impute(few, method=method))
+    found = numbers("impute", file, table, "--interval", 0.8)
+    ours = model.impute(few, interval=0.8, random_state=0)
+    np.testing.assert_array_equal(found, np.dstack(ours).reshape(len(few), -1))
+    found = numbers("impute", file, table, "--draws", 3, "--seed", 4).reshape(len(few), 3, -1)
+    np.testing.assert_array_equal(found[:, :, 1:].swapaxes(0, 1), model.impute(few, n_draws=3))
+    found = numbers("expect", file, table, "--target", "BD", "--seed", 4)
+    np.testing.assert_array_equal(found[:, 1:].T, model.expect(few, "BD"))
+    found = numbers("sample", file, "-n", 50, "--given", "CW=40", "--seed", 4)
+    condition = model.condition({"CW": 40})
+    np.testing.assert_array_equal(found[:, condition.columns_], condition.sample(50))
+    found = numbers("sample", file, "-n", 50, "--given", "CW>40,FL<18", "--seed", 4)
+    np.testing.assert_array_equal(found, model.condition({"CW": (40, None), "FL": (None, 18)}).sample(50))
+
+
 @pytest.mark.parametrize("drawn", [20, 100, 1000])
 def test_outliers_are_the_rows_of_small_tail_probability(drawn):
     X = np.random.default_rng(5).laplace(size=(500, 3))

@@ -14,18 +14,12 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from upoe import ConvergenceWarning, UPoE, UPoEDetector, UPoEICA
-
-
-def expected_to_fail(estimator):
-    """`UPoE.transform` takes NaN as a missing cell, although the fit refuses it."""
-    return {"check_estimators_nan_inf": "NaN is a missing cell"} if type(estimator) is UPoE else {}
+from upoe import ConvergenceWarning, UPoE, UPoEDetector, UPoEICA, UPoEImputer
 
 
 @pytest.mark.filterwarnings("ignore")
 @parametrize_with_checks(
-    [UPoE(), UPoEDetector(), UPoEDetector(method="density"), UPoEICA()],
-    expected_failed_checks=expected_to_fail,
+    [UPoE(), UPoEDetector(), UPoEDetector(method="density"), UPoEICA(), UPoEImputer()],
 )
 def test_checks(estimator, check):
     check(estimator)

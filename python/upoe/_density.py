@@ -48,9 +48,12 @@ class Density(BaseEstimator):
         blocks: Any = None,
         counts: bool = False,
         ordered: bool = False,
+        missing: str = "error",
         **changes: Any,
     ) -> None:
         """Fits the model."""
+        if missing not in ("model", "error", "drop"):
+            raise ValueError(f"missing = {missing!r}: must be one of 'model', 'error', 'drop'")
         settings = {**_settings.settings(self.get_params(deep=False)), **changes}
         settings |= {"counts": bool(counts), "ordered": bool(ordered)}
         if groups is not None and blocks is not None:
@@ -62,6 +65,8 @@ class Density(BaseEstimator):
         together = blocks if groups is None else groups
         if together is not None:
             together = _validate.groups(together, len(table.rows), given)
+        if missing == "drop":
+            table, weight, together = _validate.complete(table, weight, together)
         held = None
         if groups is not None or getattr(self, "holdout", None) is not None:
             held = self._held_out(len(table.rows), together, settings["seed"])
@@ -76,6 +81,11 @@ class Density(BaseEstimator):
             train_blocks, holdout_blocks = _numbered(together, ~held), _numbered(together, held)
         names = table.names
         del table  # what it has converted is not needed any more
+        said = None
+        if missing == "model":
+            said = _upoe.missing(train, names)
+        if said is not None:
+            warnings.warn(_validate.harmless(said), UPoEWarning, stacklevel=3)
         verbose = int(getattr(self, "verbose", 0) or 0)
         device = getattr(self, "device", "cpu")
         if not isinstance(device, str):
@@ -92,12 +102,15 @@ class Density(BaseEstimator):
                 device,
                 self._finds_groups,
                 names,
+                missing == "model",
                 show,
             )
         self._take(model)
         if verbose:
             print(self._summary())
         for about_convergence, notice in model.notices:
+            if said is not None and notice.startswith(said):
+                continue  # said before the fit
             category = ConvergenceWarning if about_convergence else UPoEWarning
             warnings.warn(notice, category, stacklevel=3)
 

@@ -108,6 +108,24 @@ _PARAMETERS = {
         """Where the model is learned. "cuda" is the first NVIDIA GPU, "cuda:1" the second; "auto" takes
         a GPU for large tables where there is one. The result is the CPU's up to rounding.""",
     ),
+    "strategy": (
+        '{"mean", "median"}',
+        "What missing cells are filled in with, where they are not drawn.",
+    ),
+    "sample_posterior": (
+        "bool",
+        """Whether to fill in a draw from the density of the missing cells, instead of the mean or the
+        median; with another `random_state` it is another draw.""",
+    ),
+    "missing_values": ("int or float", "What stands for a missing cell; NaN is always one where it is NaN."),
+    "add_indicator": (
+        "bool",
+        "Whether to add a column of 0 and 1 for each column that had missing cells in the fit.",
+    ),
+    "keep_empty_features": (
+        "bool",
+        "Whether columns without any value in the fit are filled with 0, instead of left out.",
+    ),
     "random_state": (
         "int, RandomState instance or None",
         "The seed. None is 0, so a fit can always be repeated.",
@@ -122,6 +140,15 @@ _PARAMETERS = {
 
 # The same for attributes. A class may use another word for `n_experts_`.
 _ATTRIBUTES = {
+    "density_": ("UPoE", "The fitted density."),
+    "empty_features_": (
+        "ndarray of int",
+        "The columns that had no value in the fit.",
+    ),
+    "indicator_features_": (
+        "ndarray of int",
+        "The columns that had missing cells in the fit.",
+    ),
     "offset_": (
         "float",
         "The threshold: `decision_function(X) = score_samples(X) - offset_`.",

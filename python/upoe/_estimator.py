@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 
 from . import _validate
 from ._base import ClassNamePrefixFeaturesOutMixin, DensityMixin, TransformerMixin
-from ._density import Density
 from ._docs import LAST, SHARED, documented
 from ._explanation import Surprises
 from ._groups import Group, groups_of
+from ._missing import MissingCells
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -38,7 +38,7 @@ class Layer(NamedTuple):
 
 
 @documented(*SHARED, "p_values_", "n_experts_", "n_iter_", "path_", "layers_", "members_", "groups_", *LAST)
-class UPoE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, DensityMixin, Density):
+class UPoE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, DensityMixin, MissingCells):
     """An under-complete product of experts: projection pursuit with an exact likelihood.
 
     The density is Gaussian, except along a few learned directions, where a one-dimensional
@@ -47,6 +47,7 @@ class UPoE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, DensityMixin, Dens
     See Also
     --------
     UPoEDetector : Outliers, by the model's own tail probability.
+    UPoEImputer : Missing cells filled in, as a step of a pipeline.
     UPoEICA : Sources, with FastICA's API.
 
     Examples
@@ -127,6 +128,7 @@ class UPoE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, DensityMixin, Dens
         counts: bool = False,
         ordered: bool = False,
         sample: int | None = None,
+        missing: str = "model",
     ) -> Self:
         """Fits the model.
 
@@ -136,7 +138,8 @@ class UPoE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, DensityMixin, Dens
         ----------
         X : array-like of shape (n_samples, n_features)
             A numpy array, a pandas or polars frame, or anything with `__arrow_c_stream__` or
-            `__array__`. It is copied once, so other threads may write to it meanwhile.
+            `__array__`. It is copied once, so other threads may write to it meanwhile. NaN is a
+            missing cell.
         y : ignored
         sample_weight : array-like of shape (n_samples,), default=None
             How much each row counts.
@@ -155,14 +158,27 @@ class UPoE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, DensityMixin, Dens
         sample : int, default=None
             Make starts and most steps on this many rows, at least 10,000; all rows decide at the
             end. None takes all rows.
+        missing : {"model", "error", "drop"}, default="model"
+            What to do with rows that have missing cells (NaN). "model" learns from the values that
+            they have: missing cells are drawn and the model is learned in turns, which assumes that
+            whether a cell is missing does not depend on its value, given the values that its row
+            has. What is missing where is said first, as a `UPoEWarning`. "error" refuses such rows,
+            "drop" leaves them out.
 
         Returns
         -------
         self : UPoE
             The fitted estimator.
         """
-        self._fit(X, sample_weight, groups, blocks, counts, ordered, sample=sample)
+        self._fit(
+            X, sample_weight, groups, blocks, counts, ordered, sample=sample, missing=missing
+        )
         return self
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()  # type: ignore[misc]
+        tags.input_tags.allow_nan = True
+        return tags
 
     def _take(self, model: Any) -> None:
         super()._take(model)

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from os import PathLike
 from typing import Any, Final, SupportsFloat, SupportsIndex, final
 
-__all__ = ["__version__", "Detector", "Expert", "Model", "Partition", "choices", "compare", "defaults", "detectable", "dials", "exceeded_by", "fit", "fit_cluster", "fit_detector", "held_out", "look", "sample_rows", "sphere"]
+__all__ = ["__version__", "Detector", "Expert", "Model", "Partition", "choices", "compare", "defaults", "detectable", "dials", "draw_given", "draw_missing", "exceeded_by", "expect", "fit", "fit_cluster", "fit_detector", "held_out", "impute", "look", "missing", "quantiles_given", "sample_rows", "score_given", "sphere"]
 
 __version__: Final[str]
 
@@ -408,16 +408,34 @@ def dials(json: str) -> tuple[str, int | None]:
     The estimators' `quality` and `depth` of the settings of a fit: (quality, layers or None for auto).
     """
 
+def draw_given(model: Model, given: tuple[SupportsGetItem[int, tuple[SupportsIndex, SupportsFloat | SupportsIndex]], SupportsGetItem[int, tuple[SupportsIndex, SupportsFloat | SupportsIndex, SupportsFloat | SupportsIndex]]], n: SupportsIndex, seed: SupportsIndex, threads: SupportsIndex | None) -> tuple[NDArray[float64], float]:
+    """
+    `n` whole rows that fulfil a condition: (n, features), and the share of the rows drawn that lie in its
+    ranges.
+    """
+
+def draw_missing(model: Model, x: NDArray[float64] | NDArray[float32], draws: SupportsIndex, seed: SupportsIndex, threads: SupportsIndex | None) -> NDArray[float64]:
+    """
+    Rows with their missing cells drawn: (n, draws, features). The array must be private.
+    """
+
 def exceeded_by(oddness: NDArray[float64], weights: NDArray[float64] | None, share: SupportsFloat | SupportsIndex) -> float:
     """
     The oddness that a share of the rows exceeds, halfway between two rows.
     """
 
-def fit(x: NDArray[float64] | NDArray[float32], weights: NDArray[float64] | None, blocks: SupportsGetItem[int, SupportsIndex] | None, holdout: NDArray[float64] | NDArray[float32] | None, holdout_weights: NDArray[float64] | None, holdout_blocks: SupportsGetItem[int, SupportsIndex] | None, settings: str, device: str, groups: bool, names: SupportsGetItem[int, str] | None, progress: Any | None) -> Model:
+def expect(model: Model, x: NDArray[float64] | NDArray[float32], target: SupportsIndex, interval: SupportsFloat | SupportsIndex, seed: SupportsIndex, threads: SupportsIndex | None) -> NDArray[float64]:
+    """
+    A column from the others: (n, 4) of mean, median, low and high. The array must be private, and NaN in
+    that column.
+    """
+
+def fit(x: NDArray[float64] | NDArray[float32], weights: NDArray[float64] | None, blocks: SupportsGetItem[int, SupportsIndex] | None, holdout: NDArray[float64] | NDArray[float32] | None, holdout_weights: NDArray[float64] | None, holdout_blocks: SupportsGetItem[int, SupportsIndex] | None, settings: str, device: str, groups: bool, names: SupportsGetItem[int, str] | None, missing: bool, progress: Any | None) -> Model:
     """
     Fits a model. `settings` is JSON, `device` where it is learned, `groups` says whether they are
     looked for, `names` are the columns' names, and
-    `progress(expert, passes, gain)` is called a few times per second. The arrays must be private:
+    `progress(expert, passes, gain)` is called a few times per second. NaN is a missing cell where cells
+    may be `missing`. The arrays must be private:
     C-contiguous, and known to no other thread.
     """
 
@@ -440,16 +458,38 @@ def held_out(rows: SupportsIndex, groups: SupportsGetItem[int, str] | None, shar
     reached. Which ones depends on the seed, the number of rows and the groups alone.
     """
 
+def impute(model: Model, x: NDArray[float64] | NDArray[float32], median: bool, interval: SupportsFloat | SupportsIndex | None, seed: SupportsIndex, threads: SupportsIndex | None) -> NDArray[float64]:
+    """
+    Rows with their missing cells filled in by means or medians: (n, features, 1), or (n, features, 3) with
+    the ends of an interval. The array must be private.
+    """
+
 def look(index: SupportsIndex, x: NDArray[float64] | NDArray[float32], weights: NDArray[float64] | None, names: SupportsGetItem[int, str], question: bytes) -> bytes:
     """
     What partition `index` says of its rows before they are sphered, in answer to a question of
     `fit_cluster`. The arrays must be private: C-contiguous, and known to no other thread.
     """
 
+def missing(x: NDArray[float64] | NDArray[float32], names: SupportsGetItem[int, str] | None) -> str | None:
+    """
+    What is missing where, in a sentence; None where nothing is. The array must be private.
+    """
+
+def quantiles_given(model: Model, given: tuple[SupportsGetItem[int, tuple[SupportsIndex, SupportsFloat | SupportsIndex]], SupportsGetItem[int, tuple[SupportsIndex, SupportsFloat | SupportsIndex, SupportsFloat | SupportsIndex]]], probabilities: SupportsGetItem[int, SupportsFloat | SupportsIndex]) -> tuple[float, list[float]] | None:
+    """
+    The exact mean and quantiles of the one column that is not given; None where there are more.
+    """
+
 def sample_rows(rows: SupportsIndex, columns: SupportsIndex) -> int | None:
     """
     How many rows a sample has that most steps of a fit of rows × columns are made on; None where the rows
     are not many more.
+    """
+
+def score_given(model: Model, given: tuple[SupportsGetItem[int, tuple[SupportsIndex, SupportsFloat | SupportsIndex]], SupportsGetItem[int, tuple[SupportsIndex, SupportsFloat | SupportsIndex, SupportsFloat | SupportsIndex]]], share: SupportsFloat | SupportsIndex, x: NDArray[float64] | NDArray[float32], threads: SupportsIndex | None) -> NDArray[float64]:
+    """
+    ln of the density of the columns that are not given. `x` has whole rows; `share` is the probability
+    of the condition's ranges. The array must be private.
     """
 
 def sphere(index: SupportsIndex, x: NDArray[float64] | NDArray[float32], weights: NDArray[float64] | None, plan: bytes) -> Partition:

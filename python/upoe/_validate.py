@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _arrow
+from ._base import UPoEWarning
 
 Floats = NDArray[np.float64]
 Rows = Union[NDArray[np.float64], NDArray[np.float32]]
@@ -210,6 +211,23 @@ def weights(sample_weight: Any, rows: int) -> Floats | None:
     if not weights.any():
         raise ValueError("Sample weights must contain at least one non-zero number.")
     return weights
+
+
+def complete(
+    table: Table, weight: Floats | None, blocks: list[str] | None
+) -> tuple[Table, Floats | None, list[str] | None]:
+    """The rows without missing cells, with their weights and blocks; says how many others there are."""
+    kept: NDArray[np.bool_] = np.asarray(~np.isnan(table.rows).any(axis=1))
+    gone = int((~kept).sum())
+    if gone == 0:
+        return table, weight, blocks
+    if gone == len(kept):
+        raise ValueError("missing = 'drop': every row has a missing cell (NaN); use missing='model'")
+    text = f"{gone} of {len(kept)} rows have missing cells and are left out; missing='model' learns from them"
+    warnings.warn(text, UPoEWarning, stacklevel=4)
+    weight = None if weight is None else weight[kept]
+    blocks = None if blocks is None else [b for b, keep in zip(blocks, kept) if keep]
+    return Table(table.rows[kept], table.names, True), weight, blocks
 
 
 def groups(given: Any, rows: int, name: str = "groups") -> list[str]:

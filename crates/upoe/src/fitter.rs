@@ -87,6 +87,8 @@ pub struct Fitter<'a> {
     place: Option<&'a dyn Place>,
     /// Which row each row is a draw of, where missing cells were drawn.
     origins: Option<Vec<usize>>,
+    /// How far correlations are shrunk, where cells were missing.
+    prior: f64,
 }
 
 impl<'a> Fitter<'a> {
@@ -96,7 +98,8 @@ impl<'a> Fitter<'a> {
         let state = State::default();
         let (effective, once, ties) = (None, None, Vec::new());
         let (holdout, place, origins) = (None, None, None);
-        Fitter { settings, holdout, state, observer, effective, once, ties, place, origins }
+        let prior = 0.0;
+        Fitter { settings, holdout, state, observer, effective, once, ties, place, origins, prior }
     }
 
     /// Keeps the rows in a place such as a GPU, and sums over them there. It makes no difference to
@@ -234,7 +237,10 @@ impl<'a> Fitter<'a> {
     fn fit_sphered(mut self, rows: &Rows, effective: Option<Effective>) -> Result<Fit> {
         self.effective = effective;
         let place = self.place;
-        let moments = |rows: &Rows| place.map_or_else(|| Moments::of(rows), |p| p.moments(rows));
+        let prior = self.prior;
+        let moments = |rows: &Rows| -> Result<Moments> {
+            Ok(place.map_or_else(|| Moments::of(rows), |p| p.moments(rows))?.shrunk(prior))
+        };
         let outliers::Sphered { whitening, left_out } =
             outliers::sphering_by(rows, self.settings.dims, &moments)?;
         if left_out.is_empty() {
@@ -250,7 +256,7 @@ impl<'a> Fitter<'a> {
         if whitening.columns() > 256 {
             upoe_kernels::release_memory();
         }
-        let train = self.engine(&whitening, rows, true)?;
+        let train = self.engine(&whitening, rows, self.prior == 0.0)?;
         let holdout = match self.holdout.take() {
             Some(held) => {
                 held.check()?;

@@ -108,6 +108,18 @@ impl Moments {
         Ok(out)
     }
 
+    /// With all correlations divided by 1 + `prior`, as if there were so many rows of uncorrelated columns per
+    /// row.
+    pub(crate) fn shrunk(mut self, prior: f64) -> Self {
+        if prior > 0.0 {
+            for (j, column) in self.scatter.col_iter_mut().enumerate() {
+                let of_column = column.iter_mut().enumerate();
+                of_column.filter(|(i, _)| *i != j).for_each(|(_, s)| *s /= 1.0 + prior);
+            }
+        }
+        self
+    }
+
     /// Refuses moments of rows of which a column spreads too far, or too little, to be squared.
     pub fn check(&self, rows: &Rows) -> Result<()> {
         let variance = |i: usize| self.scatter[(i, i)] / self.weight;

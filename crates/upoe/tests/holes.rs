@@ -194,25 +194,36 @@ fn what_is_missing_is_counted() {
 #[test]
 fn a_fit_with_missing_cells_keeps_most_of_the_gain() {
     let values = crabs();
-    let order = (0..200).map(|i| (i * 77) % 200);
-    let shuffled: Vec<f64> = order.flat_map(|i| values[5 * i..5 * i + 5].to_vec()).collect();
-    let (train, held) = shuffled.split_at(5 * 150);
-    let held = Rows::new(held, 5).unwrap();
-    let ln_p = |model: &Model| mean(&model.score(&held).unwrap(), &held).mean;
-    let whole = fit(&Rows::new(train, 5).unwrap(), &Settings::default()).unwrap().model;
-    let gaussian = whole.truncated(0).unwrap();
-    let holed = with_holes(train, 5);
-    let rows = Rows::new(&holed, 5).unwrap();
-    let fitted = Fitter::new(Settings::default()).fit_incomplete(&rows).unwrap();
-    let gain = ln_p(&whole) - ln_p(&gaussian);
-    let kept = ln_p(&fitted.model) - ln_p(&gaussian);
-    let complete: Vec<f64> =
-        holed.chunks(5).filter(|r| r.iter().all(|x| !x.is_nan())).flatten().copied().collect();
-    let dropped = fit(&Rows::new(&complete, 5).unwrap(), &Settings::default()).unwrap().model;
-    let of_dropped = ln_p(&dropped) - ln_p(&gaussian);
-    // Of 50 rows held out; docs/missing.md has means over many splits.
-    assert!(kept > 0.6 * gain && kept > of_dropped + 0.1, "{gain} {kept} {of_dropped}");
-    assert!(fitted.notices[0].message(|c| c.to_string()).contains("% of all cells are missing"));
+    let settings = Settings::default;
+    // What four splits add up to: the gain of complete rows, of those with missing cells, also over their own
+    // Gaussian, and of those without any.
+    let (mut gain, mut kept, mut over_own, mut of_dropped) = (0.0, 0.0, 0.0, 0.0);
+    for step in [77, 27, 61, 13] {
+        let order = (0..200).map(|i| (i * step) % 200);
+        let shuffled: Vec<f64> = order.flat_map(|i| values[5 * i..5 * i + 5].to_vec()).collect();
+        let (train, held) = shuffled.split_at(5 * 150);
+        let held = Rows::new(held, 5).unwrap();
+        let ln_p = |model: &Model| mean(&model.score(&held).unwrap(), &held).mean;
+        let whole = fit(&Rows::new(train, 5).unwrap(), &settings()).unwrap().model;
+        let gaussian = ln_p(&whole.truncated(0).unwrap());
+        let holed = with_holes(train, 5);
+        let rows = Rows::new(&holed, 5).unwrap();
+        let fitted = Fitter::new(settings()).fit_incomplete(&rows).unwrap();
+        assert!(
+            fitted.notices[0].message(|c| c.to_string()).contains("% of all cells are missing")
+        );
+        let complete: Vec<f64> =
+            holed.chunks(5).filter(|r| r.iter().all(|x| !x.is_nan())).flatten().copied().collect();
+        let dropped = fit(&Rows::new(&complete, 5).unwrap(), &settings()).unwrap().model;
+        gain += ln_p(&whole) - gaussian;
+        kept += ln_p(&fitted.model) - gaussian;
+        over_own += ln_p(&fitted.model) - ln_p(&fitted.model.truncated(0).unwrap());
+        of_dropped += ln_p(&dropped) - gaussian;
+    }
+    println!("gain {gain} kept {kept} over its own Gaussian {over_own} dropped {of_dropped}");
+    // docs/missing.md has means over more splits.
+    assert!(kept > 0.75 * gain && over_own > 0.85 * gain, "{gain} {kept} {over_own}");
+    assert!(kept > of_dropped + 0.4, "{kept} {of_dropped}");
 }
 
 #[test]

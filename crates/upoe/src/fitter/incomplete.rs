@@ -2,16 +2,22 @@
 //!
 //! A Gaussian, found by EM, fills in the missing cells first. Then rounds follow: a model is learned from
 //! all rows, those with missing cells in several draws that share their weight, and the missing cells are
-//! drawn anew from that model. They end when the values that are there become no more probable.
+//! drawn anew from that model. They end when the values that are there become no more probable. Rounds that
+//! start at draws from mixtures follow; the fit under which the values that are there are most probable
+//! stays.
 
 use super::{Fitter, in_pool};
 use crate::chosen::{Chosen, others};
 use crate::effective::{Effective, Repeats};
 use crate::error::{Error, Result, invalid};
 use crate::evaluate;
+use crate::expert::Family;
 use crate::fitted::Fit;
-use crate::learn::{Event, Notice, Settings, StopReason};
-use crate::missing::{FEW, Filler, Missing, em, gaussian_draws, holes, observed, patterns};
+use crate::learn::{Event, Families, Notice, Observer, Settings, Stop, StopReason};
+use crate::missing::{
+    FEW, Filler, Gaussian, MOST, Missing, em, gaussian_draws, holes, observed, patterns, prior,
+};
+use crate::place::Place;
 use crate::rows::{Rows, view};
 
 /// How often the missing cells of a row are drawn: more often where rows are few, so that what is learned does not
@@ -20,8 +26,10 @@ fn draws(rows: usize) -> usize {
     (20_000 / rows.max(1)).clamp(5, 20)
 }
 
-/// Rounds at most.
+/// Rounds at most, from each start.
 const ROUNDS: usize = 8;
+/// How many mixtures keep groups apart at the start.
+const GROUPS: usize = 2;
 
 /// Rows whose missing cells are filled in, several times each.
 struct Drawn {
@@ -84,55 +92,152 @@ impl<'a> Fitter<'a> {
         let (columns, of) = (rows.columns(), rows.len());
         let chosen: Vec<usize> = known(rows).filter(|&i| rows.weight(i) > 0.0).collect();
         let picked = Chosen::of(rows, &chosen);
-        let rows = &picked.view(columns)?;
+        let rows = picked.view(columns)?;
         let held = self.holdout.take();
         let held = held.map(|held| Chosen::of(&held, &known(&held).collect::<Vec<_>>()));
         let held = held.as_ref().map(|held| held.view(columns)).transpose()?;
         let none = Box::new(|_: &Event| true);
         let mut observer = std::mem::replace(&mut self.observer, none);
-        let (settings, place) = (self.settings, self.place);
-        let settings = settings.with(|s| s.threads = None);
-        let (gaussian, _) = em(rows, &patterns(rows))?;
-        let first = |rows: &Rows, draws| gaussian_draws(&gaussian, rows, draws, settings.seed);
+        let (settings, place) = (self.settings.with(|s| s.threads = None), self.place);
+        let prior = prior(&rows)?;
+        let (gaussian, _) = em(&rows, &patterns(&rows), prior, MOST)?;
         let draws = draws(rows.len());
-        let mut drawn = Drawn::new(rows, &first(rows, draws)?, draws);
-        let mut held_values = held.as_ref().map(|held| first(held, 1)).transpose()?;
-        let mut best: Option<(Fit, Vec<f64>)> = None;
-        let mut rounds = 0;
-        while rounds < ROUNDS {
-            rounds += 1;
-            let mut fitter = Fitter::new(settings.clone()).observe(|event| observer(event));
-            fitter.place = place;
-            fitter.origins = Some(drawn.origins.clone());
-            if let (Some(held), Some(values)) = (&held, &held_values) {
-                let filled = view(values, columns, held.weights())?;
-                let blocks = held.blocks();
-                fitter = fitter.holdout(blocks.map_or(Ok(filled), |b| filled.in_blocks(b))?);
+        let mut climb =
+            Climb { rows, held, settings, place, prior, gaussian, draws, rounds: 0, best: None };
+        let ended = match climb.start_at_gaussian(&mut *observer)? {
+            None => climb.start_at_groups(&mut *observer)?,
+            ended => ended,
+        };
+        let fit = match (climb.best, ended) {
+            (Some((fit, _)), None) => fit,
+            (Some((fit, _)), Some(_)) => Fit { stop: StopReason::Interrupted, ..fit },
+            (None, Some(fit)) => fit,
+            (None, None) => {
+                return Err(Error::NoConvergence { what: "fit to rows with missing cells" });
             }
-            let mut fit = fitter.fit(&drawn.rows(columns)?)?;
-            to_origins(&mut fit, &drawn.origins, rows.len());
+        };
+        Ok(finished(fit, missing, (draws, climb.rounds), (&chosen, of)))
+    }
+}
+
+/// Rounds of drawing missing cells and learning, and the best fit so far.
+struct Climb<'r> {
+    rows: Rows<'r>,
+    held: Option<Rows<'r>>,
+    settings: Settings,
+    place: Option<&'r dyn Place>,
+    /// How far correlations are shrunk.
+    prior: f64,
+    gaussian: Gaussian,
+    draws: usize,
+    rounds: usize,
+    /// With ln p of the values of each row.
+    best: Option<(Fit, Vec<f64>)>,
+}
+
+impl Climb<'_> {
+    /// Rounds that start at draws from a Gaussian. The last fit is returned where they were interrupted.
+    fn start_at_gaussian(&mut self, observer: &mut Observer) -> Result<Option<Fit>> {
+        let settings = self.settings.clone();
+        let (end, _) = self.climb(&settings, None, observer)?;
+        Ok(end)
+    }
+
+    /// Rounds that start at draws which keep groups apart. Draws from a Gaussian fill the gaps between groups,
+    /// and later rounds may never find the groups again. So mixtures are sought first, as many as are asked
+    /// for or [`GROUPS`], whether or not they are significant. Only for fits of one layer.
+    fn start_at_groups(&mut self, observer: &mut Observer) -> Result<Option<Fit>> {
+        let one_layer = self.settings.depth == Some(1) && !self.settings.pool;
+        let gaussian = self.settings.experts == Some(0);
+        if !one_layer || gaussian || self.settings.families.only().is_some() {
+            return Ok(None);
+        }
+        let groups = self.settings.clone().with(|s| {
+            s.families = Families::from(Family::Mixture);
+            s.experts = s.experts.or(Some(GROUPS));
+            s.stop = Some(Stop::Train);
+            (s.fix_mu, s.fix_beta) = (None, None);
+        });
+        let before = self.best.take();
+        let (end, from) = self.climb(&groups, None, observer)?;
+        self.best = before;
+        if end.is_some() {
+            return Ok(end);
+        }
+        let settings = self.settings.clone();
+        let (end, _) = self.climb(&settings, from, observer)?;
+        Ok(end)
+    }
+
+    /// Rounds that start at draws from a fit, or from the Gaussian, until the values that are there become no
+    /// more probable. Returns the fit that was interrupted, and otherwise the last one.
+    fn climb(
+        &mut self,
+        settings: &Settings,
+        mut from: Option<Fit>,
+        observer: &mut Observer,
+    ) -> Result<(Option<Fit>, Option<Fit>)> {
+        let mut before: Option<Vec<f64>> = None;
+        for _ in 0..ROUNDS {
+            let fit = self.learn(settings, from.as_ref(), observer)?;
             if fit.stop == StopReason::Interrupted {
-                let fit = best.map_or(fit, |(fit, _)| Fit { stop: StopReason::Interrupted, ..fit });
-                return Ok(finished(fit, missing, (draws, rounds), (&chosen, of)));
+                return Ok((Some(fit), None));
             }
-            let ln_p = observed(fit.density(), fit.model.whitening(), rows, FEW, settings.seed)?;
-            let rose = best.as_ref().map(|(_, before)| rise(before, &ln_p, rows));
+            let whitening = fit.model.whitening();
+            let ln_p = observed(fit.density(), whitening, &self.rows, FEW, self.settings.seed)?;
+            let rose = before.as_ref().map(|before| rise(before, &ln_p, &self.rows));
+            let best = self.best.as_ref().map(|(_, best)| rise(best, &ln_p, &self.rows).0);
+            if best.is_none_or(|mean| mean > 0.0) {
+                self.best = Some((fit.clone(), ln_p.clone()));
+            }
             if rose.is_none_or(|(mean, _)| mean > 0.0) {
-                best = Some((fit, ln_p));
+                from = Some(fit);
             }
-            let (Some((fit, _)), false) = (&best, rose.is_some_and(|(mean, error)| mean <= error))
-            else {
+            if rose.is_some_and(|(mean, error)| mean <= error) {
                 break;
-            };
-            let seed = settings.seed.wrapping_add(rounds as u64);
+            }
+            before = Some(ln_p);
+        }
+        Ok((None, from))
+    }
+
+    /// One round: draws from a fit, or from the Gaussian, and a fit to them.
+    fn learn(
+        &mut self,
+        settings: &Settings,
+        from: Option<&Fit>,
+        observer: &mut Observer,
+    ) -> Result<Fit> {
+        let (rows, columns) = (&self.rows, self.rows.columns());
+        let seed = self.settings.seed;
+        let filler = |fit: &'_ Fit| -> Result<_> {
+            let seed = seed.wrapping_add(self.rounds as u64);
             let filler = Filler::new(fit.density(), fit.model.whitening(), seed)?;
-            drawn = Drawn::new(rows, &filler.draw(rows, draws, 0)?, draws);
-            held_values = held.as_ref().map(|held| filler.draw(held, 1, rows.len())).transpose()?;
+            let held = self.held.as_ref().map(|held| filler.draw(held, 1, rows.len()));
+            Ok((filler.draw(rows, self.draws, 0)?, held.transpose()?))
+        };
+        let (values, held_values) = match from {
+            Some(fit) => filler(fit)?,
+            None => {
+                let first = |rows: &Rows, draws| gaussian_draws(&self.gaussian, rows, draws, seed);
+                let held = self.held.as_ref().map(|held| first(held, 1)).transpose()?;
+                (first(rows, self.draws)?, held)
+            }
+        };
+        let drawn = Drawn::new(rows, &values, self.draws);
+        let mut fitter = Fitter::new(settings.clone()).observe(|event| observer(event));
+        fitter.place = self.place;
+        fitter.prior = self.prior;
+        fitter.origins = Some(drawn.origins.clone());
+        if let (Some(held), Some(values)) = (&self.held, &held_values) {
+            let filled = view(values, columns, held.weights())?;
+            let blocks = held.blocks();
+            fitter = fitter.holdout(blocks.map_or(Ok(filled), |b| filled.in_blocks(b))?);
         }
-        match best {
-            Some((fit, _)) => Ok(finished(fit, missing, (draws, rounds), (&chosen, of))),
-            None => Err(Error::NoConvergence { what: "fit to rows with missing cells" }),
-        }
+        let mut fit = fitter.fit(&drawn.rows(columns)?)?;
+        to_origins(&mut fit, &drawn.origins, rows.len());
+        self.rounds += 1;
+        Ok(fit)
     }
 }
 

@@ -11,8 +11,8 @@ use rayon::prelude::*;
 /// Steps end when no mean changes by more than this many deviations, and no covariance by more than this
 /// share of variances.
 const TOLERANCE: f64 = 1e-5;
-/// Steps at most.
-const MOST: usize = 300;
+/// Steps at most, where the result counts.
+pub(crate) const MOST: usize = 300;
 /// Patterns are summed in this many parts, so that sums do not depend on the number of threads.
 const PARTS: usize = 64;
 
@@ -22,9 +22,14 @@ struct Sums {
     second: Mat<f64>,
 }
 
-/// The Gaussian under which the values that are there are most probable, and whether the steps
-/// converged.
-pub fn gaussian(rows: &Rows, patterns: &[Pattern]) -> Result<(Gaussian, bool)> {
+/// The Gaussian under which the values that are there are most probable, given `prior` rows of uncorrelated
+/// columns per row, and whether the steps, at most so many, converged.
+pub fn gaussian(
+    rows: &Rows,
+    patterns: &[Pattern],
+    prior: f64,
+    most: usize,
+) -> Result<(Gaussian, bool)> {
     let n = rows.columns();
     let (centres, scales) = standard(rows);
     let weight: f64 = patterns.iter().flat_map(|p| &p.rows).map(|&i| rows.weight(i)).sum();
@@ -35,11 +40,14 @@ pub fn gaussian(rows: &Rows, patterns: &[Pattern]) -> Result<(Gaussian, bool)> {
     }
     let (mut converged, units) = (false, scales.iter().map(|s| if *s > 0.0 { *s } else { 1.0 }));
     let units: Vec<f64> = units.collect();
-    for _ in 0..MOST {
+    for _ in 0..most {
         let now = Gaussian::new(mean.clone(), &covariance)?;
         let sums = completed(rows, patterns, &now, &centres, &units)?;
         let next: Vec<f64> = sums.first.iter().map(|s| s / weight).collect();
-        let spread = Mat::from_fn(n, n, |i, j| sums.second[(i, j)] / weight - next[i] * next[j]);
+        let spread = Mat::from_fn(n, n, |i, j| {
+            let shrunk = if i == j { 1.0 } else { 1.0 + prior };
+            (sums.second[(i, j)] / weight - next[i] * next[j]) / shrunk
+        });
         let moved = mean.iter().zip(&next).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
         let turned = (0..n * n)
             .map(|k| (covariance[(k / n, k % n)] - spread[(k / n, k % n)]).abs())

@@ -1,10 +1,11 @@
 //! A Gaussian over rows: what the cells that are missing are like, given the others.
 
 use crate::error::Result;
-use crate::linalg::{dot, eigen};
+use crate::linalg::{LN_TAU, dot, eigen};
 use crate::random::Stream;
 use crate::whitening::{Rest, Whitening};
-use faer::Mat;
+use faer::linalg::solvers::Solve;
+use faer::{Mat, Side};
 use rand::RngExt;
 use rand_distr::StandardNormal;
 
@@ -57,6 +58,21 @@ impl Gaussian {
             }
         }
         Gaussian::new(whitening.mean().to_vec(), &covariance)
+    }
+
+    /// ln p of the values that a row has; `None` where columns determine each other.
+    pub fn ln_p(&self, row: &[f64]) -> Option<f64> {
+        self.precision.as_ref()?;
+        let there: Vec<usize> = (0..row.len()).filter(|&i| !row[i].is_nan()).collect();
+        let rank = self.factor.ncols();
+        let seen = Mat::from_fn(there.len(), rank, |a, c| self.factor[(there[a], c)]);
+        let root = (&seen * seen.transpose()).llt(Side::Lower).ok()?;
+        let off = |a: usize| (row[there[a]] - self.mean[there[a]]) / self.scales[there[a]];
+        let off = Mat::from_fn(there.len(), 1, |a, _| off(a));
+        let square = (off.transpose() * root.solve(&off))[(0, 0)];
+        let ln_scale = |a: usize| root.L()[(a, a)].ln() + self.scales[there[a]].ln();
+        let ln_volume: f64 = (0..there.len()).map(ln_scale).sum();
+        Some(-0.5 * (square + there.len() as f64 * LN_TAU) - ln_volume)
     }
 
     /// What the cells of these columns are like, given all others.

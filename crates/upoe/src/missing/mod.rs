@@ -11,13 +11,16 @@ mod filler;
 mod gaussian;
 mod observed;
 mod patterns;
+mod prior;
 
 pub use cell::Cell;
 pub use condition::{Condition, Range, within};
 pub use filler::Filler;
 pub use patterns::Missing;
 
-pub(crate) use em::gaussian as em;
+pub(crate) use em::{MOST, gaussian as em};
 pub(crate) use filler::gaussian_draws;
+pub(crate) use gaussian::Gaussian;
 pub(crate) use observed::{FEW, observed};
 pub(crate) use patterns::{holes, patterns};
+pub(crate) use prior::prior;
