@@ -29,10 +29,10 @@ use crate::work::Pace;
   upoe compare data.upoe new.csv                       a model instead of the rows it was learned from
   upoe compare last.csv this.csv --fail-on 0.01 -q     in a pipeline: status 3 when something changed
 
-Rows are exchanged between the tables to see how much they differ by chance, so the p-value holds whatever
-the distribution of rows. It counts rows as independent. Changes are listed up to a p-value of 0.05, the most
-surprising first; each is taken out of B before the next is looked for. With a model as A, rows are drawn from it:
-what the model misses counts as a change too.")]
+Rows are exchanged between the tables to see how much they differ by chance, so the p-value
+holds whatever the distribution of rows. It counts rows as independent. Changes are listed up to
+a p-value of 0.05, the most surprising first; each is taken out of B before the next is looked
+for. With a model as A, rows are drawn from it: what the model misses counts as a change too.")]
 pub struct Compare {
     /// A: the table to compare with, or a model file
     pub a: PathBuf,

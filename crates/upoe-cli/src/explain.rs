@@ -32,12 +32,13 @@ use crate::progress::Progress;
   upoe explain data.upoe strange.csv --by column
       splits every part over the columns: expert1:NAME, …, rest:NAME; they add up exactly
 
-Of a stack of layers, the parts are layer1.expert1, layer2.radial, … and the baseline is the mean ln p of
-rows drawn from the model; layer2.times_as_far says how many times as far out as usual the row lies, in every
-direction. A pool adds one part, pool: what its members know beyond the stack. --by column then splits ln p as
-a whole: all:NAME.
+Of a stack of layers, the parts are layer1.expert1, layer2.radial, … and the baseline is the
+mean ln p of rows drawn from the model; layer2.times_as_far says how many times as far out as
+usual the row lies, in every direction. A pool adds one part, pool: what its members know beyond
+the stack. --by column then splits ln p as a whole: all:NAME.
 
-Rows with missing cells need --missing model; their values are then judged given those that are there.")]
+Rows with missing cells need --missing model; their values are then judged given those that are
+there.")]
 pub struct Explain {
     /// The model file
     pub model: PathBuf,

@@ -25,9 +25,9 @@ use crate::data::parse_size;
   zcat big.csv.gz | upoe fit - --json > fit.json
   upoe fit 'logs/*.parquet' -o logs.upoe --memory 4G --scratch /scratch
 
-Memory: 100 MB plus at most 19 bytes per number in the table (14 with --precision f32) when there
-are many more rows than columns; otherwise up to 50 bytes per number. A table that takes more than
---memory stays in a file: see docs/scale.md.
+Memory: 100 MB plus at most 19 bytes per number in the table (14 with --precision f32) when
+there are many more rows than columns; otherwise up to 50 bytes per number. A table that takes
+more than --memory stays in a file: see docs/scale.md.
 
 Exit status: 0 when it worked, 1 when the data or the request is wrong, 2 for a wrong command
 line, 130 after Ctrl-C or SIGTERM, which writes a model of the experts learned so far.")]

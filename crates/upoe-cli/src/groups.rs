@@ -24,9 +24,9 @@ use crate::visible;
   upoe groups data.upoe new.csv -o labels.csv    columns group and probability for every row
   upoe groups data.upoe data.csv --keep species  and how well they agree with a known column
 
-The groups are found by `upoe fit` and kept in the model file, so the group of a row does not depend on
-the other rows of DATA. Each group is compared with all other training rows: its intervals hold together
-with a chance of 95 %.")]
+The groups are found by `upoe fit` and kept in the model file, so the group of a row does not
+depend on the other rows of DATA. Each group is compared with all other training rows: its
+intervals hold together with a chance of 95 %.")]
 pub struct GroupsVerb {
     /// The model file
     pub model: PathBuf,

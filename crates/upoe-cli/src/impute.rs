@@ -20,9 +20,9 @@ use crate::progress::Progress;
   upoe impute data.upoe new.csv --interval 0.9 -o filled.csv  and columns NAME_lo, NAME_hi
   upoe impute data.upoe new.csv --draws 5 -o five.csv         five tables, by the column draw
 
-Values that are there are never changed. Where one cell of a row is missing, the result is exact. Where
-several are, it is the mean over draws of the others. Draws show what is uncertain: use them for
-statistics of the filled table, whose spread means would make too small.")]
+Values that are there are never changed. Where one cell of a row is missing, the result is
+exact. Where several are, it is the mean over draws of the others. Draws show what is uncertain:
+use them for statistics of the filled table, whose spread means would make too small.")]
 pub struct Impute {
     /// The model file
     pub model: PathBuf,

@@ -27,13 +27,14 @@ use judge::{Judge, Judged};
   upoe outliers data.detector new.csv --alpha 0.001      apply it
   upoe outliers data.upoe new.csv                        by ln p under a model of `upoe fit`
 
-oddness measures how far a row lies from the robust core of the training rows, along heavy directions
-above all, and how rare its values are in their columns. p_value is the probability that an ordinary
-row is at least so odd: for the rows of a table that is judged by itself from a tail fitted to its
-bulk, for new rows by comparison with the training rows, each judged without it. A share alpha of
-clean new rows is listed by chance. Outliers among the training rows make p-values of new rows larger:
-fewer rows are listed, not more. q_value is the share of false alarms among the rows listed down to
-this one. With a model, oddness is -ln p and p_value its tail probability.")]
+oddness measures how far a row lies from the robust core of the training rows, along heavy
+directions above all, and how rare its values are in their columns. p_value is the probability
+that an ordinary row is at least so odd: for the rows of a table that is judged by itself from a
+tail fitted to its bulk, for new rows by comparison with the training rows, each judged without
+it. A share alpha of clean new rows is listed by chance. Outliers among the training rows make
+p-values of new rows larger: fewer rows are listed, not more. q_value is the share of false
+alarms among the rows listed down to this one. With a model, oddness is -ln p and p_value its
+tail probability.")]
 pub struct Outliers {
     /// A detector (from --save) or a model (from `upoe fit`) [default: a detector is fitted to the
     /// table itself]

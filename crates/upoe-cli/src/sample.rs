@@ -23,8 +23,9 @@ use crate::work::Pace;
   upoe sample data.upoe -n 1000 --given 'CW=40,FL=15'      rows that have these values
   upoe sample data.upoe -n 1000 --given 'CW>40,CW<45'      rows in this range
 
-Values are met exactly, by the density of the other columns given them. Ranges are met by leaving out rows
-outside them; a note says what share of rows lies inside, and less than 1 in 10,000 is refused.
+Values are met exactly, by the density of the other columns given them. Ranges are met by
+leaving out rows outside them; a note says what share of rows lies inside, and less than 1 in
+10,000 is refused.
 
 The same seed gives the same rows: a larger -n begins with the rows of a smaller one.")]
 pub struct Sample {

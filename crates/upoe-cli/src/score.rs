@@ -28,9 +28,9 @@ use crate::work::Pace;
       tail is the probability, under the model, of a row no more probable than this one
   upoe score data.upoe new.csv --keep id | sort -t, -k2 -g | head    the least probable rows
 
-Columns are matched by name, in any order; columns that the model does not have are ignored. With
---missing model a row with missing cells has ln p of those that are there, integrated over the others;
-standard_error is that of the integral, 0 where it is exact.")]
+Columns are matched by name, in any order; columns that the model does not have are ignored.
+With --missing model a row with missing cells has ln p of those that are there, integrated over
+the others; standard_error is that of the integral, 0 where it is exact.")]
 pub struct Score {
     /// The model file
     pub model: PathBuf,

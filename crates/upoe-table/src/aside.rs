@@ -59,6 +59,7 @@ impl fmt::Display for TextKind {
             TextKind::Text => f.write_str("is text"),
             TextKind::Dates => f.write_str("holds dates or times"),
             TextKind::Identifiers => f.write_str("has another text in every row"),
+            TextKind::Categories(1) => f.write_str("has the same text in every row"),
             TextKind::Categories(count) => write!(f, "has {count} categories"),
         }
     }

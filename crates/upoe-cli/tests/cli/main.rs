@@ -3,6 +3,7 @@
 mod bad_inputs;
 mod blocks;
 mod compare;
+mod demo;
 mod device;
 mod groups;
 mod large;

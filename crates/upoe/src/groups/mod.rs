@@ -193,15 +193,13 @@ fn some(rows: &Rows) -> Vec<f64> {
 
 /// One component per group, learned further by EM, the largest group first.
 fn components(x: &[f64], d: usize, labels: &[usize], count: usize) -> Result<TMixture> {
-    let mut order: Vec<usize> = (0..count).collect();
     let size = sizes(labels, count);
-    order.sort_by_key(|&k| std::cmp::Reverse(size[k]));
     let n = labels.len() as f64;
     let means = partition::means(x, d, labels, count);
     let within = scatter(x, d, &vec![1.0; labels.len()], |i| &means[labels[i]]);
     let shrinkage = d as f64;
     let (mut weights, mut centres, mut covariances) = (Vec::new(), Vec::new(), Vec::new());
-    for &k in &order {
+    for k in 0..count {
         let own: Vec<f64> = labels.iter().map(|l| if *l == k { 1.0 } else { 0.0 }).collect();
         let own = scatter(x, d, &own, |_| &means[k]);
         let rows = size[k] as f64;
@@ -216,8 +214,17 @@ fn components(x: &[f64], d: usize, labels: &[usize], count: usize) -> Result<TMi
     let components = Components { count, shrinkage, degrees: DEGREES };
     let start = TMixture::from_parts(d, DEGREES, weights, centres, covariances)?;
     let learned = start.continued(x, None, &components)?.mixture;
+    let of = |mixture: &TMixture| -> Result<Vec<usize>> {
+        Ok(sizes(&labels_of(&mixture.responsibilities(x)?, count), count))
+    };
     // EM must not lose a group.
-    let found = sizes(&labels_of(&learned.responsibilities(x)?, count), count);
+    let mut found = of(&learned)?;
     let lost = found.iter().any(|s| (*s as f64) < split::smallest(labels.len()));
-    Ok(if lost { start } else { learned })
+    let kept = if lost { start } else { learned };
+    if lost {
+        found = of(&kept)?;
+    }
+    let mut order: Vec<usize> = (0..count).collect();
+    order.sort_by_key(|&k| std::cmp::Reverse(found[k]));
+    Ok(kept.reordered(&order))
 }

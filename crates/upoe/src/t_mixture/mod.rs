@@ -107,6 +107,23 @@ impl TMixture {
         Ok(Self::build(dims, degrees, weights, means, covariances, whiteners))
     }
 
+    /// The same mixture with its components in another order.
+    pub(crate) fn reordered(&self, order: &[usize]) -> Self {
+        let pick = |from: &[f64], each: usize| {
+            order.iter().flat_map(|k| &from[k * each..(k + 1) * each]).copied().collect()
+        };
+        let d = self.dims;
+        TMixture {
+            dims: d,
+            degrees: self.degrees,
+            weights: pick(&self.weights, 1),
+            means: pick(&self.means, d),
+            covariances: pick(&self.covariances, d * d),
+            whiteners: pick(&self.whiteners, d * d),
+            ln_scales: pick(&self.ln_scales, 1),
+        }
+    }
+
     /// A mixture whose parts are known to be sound.
     fn build(
         dims: usize,
