@@ -307,11 +307,10 @@ def main():
         "`bench/results/`, the programs in `bench/`. Losses are listed like wins. The "
         "paper's faces and images are read from `UPOE_DATA`.\n"
     ]
-    for number, (name, (title, write)) in enumerate(SECTIONS.items(), 1):
-        path = RESULTS / f"{name}.json"
-        if path.exists():
-            result = json.loads(path.read_text())
-            parts += [f"\n## {number}. {title}\n\n", write(result), machine(result)]
+    measured = [name for name in SECTIONS if (RESULTS / f"{name}.json").exists()]
+    for number, name in enumerate(measured, 1):
+        result, (title, write) = json.loads((RESULTS / f"{name}.json").read_text()), SECTIONS[name]
+        parts += [f"\n## {number}. {title}\n\n", write(result), machine(result)]
     PAGE.write_text("".join(parts))
     say(f"wrote {PAGE}")
 
