@@ -43,6 +43,7 @@ fn page(fit: &Fit, values: &[f64]) -> Page {
         names: &names,
         rows: Rows::new(values, COLUMNS).unwrap(),
         numbers: None,
+        groups: None,
         kept: &[],
         image: None,
         seed: 7,
