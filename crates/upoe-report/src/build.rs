@@ -163,7 +163,7 @@ pub fn build_with<E: From<Error>>(
     let samples = samples(fitted, &drawn, &drawn_density, shown.len())?;
     Ok(Page {
         title: input.title.to_owned(),
-        summary: summary::summary(input, shown.len(), &projections),
+        summary: summary::summary(input, shown.len(), &projections, groups.as_ref()),
         path,
         experts,
         rows: rows::rows(input, &shown, &log_density, &projections),

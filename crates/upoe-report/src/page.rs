@@ -293,6 +293,8 @@ pub struct Outlier {
     pub log_density: f64,
     /// Probability, under the model, of a row no more probable.
     pub tail: Option<f64>,
+    /// How many rows no more probable chance alone would give among all rows, in words.
+    pub by_chance: String,
     /// A note: why its ln p is −∞.
     pub note: Option<String>,
     /// How far out it lies, in words, where there is a radial expert.

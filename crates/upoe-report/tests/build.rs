@@ -92,6 +92,9 @@ fn crabs_add_up() {
         assert!((columns - parts).abs() < 1e-4);
         let tail = outlier.tail.unwrap();
         assert!((1e-4..0.2).contains(&tail), "{tail}");
+        let few = if 200.0 * tail < 9.95 { 1 } else { 0 };
+        let by_chance = format!("would give about {:.few$} such rows among 200", 200.0 * tail);
+        assert!(outlier.by_chance.ends_with(&by_chance), "{} {tail}", outlier.by_chance);
         assert_eq!(outlier.values.0[0], values[5 * outlier.position] as f32);
     }
 

@@ -57,7 +57,7 @@ fn groups_of_crabs_have_labels_sizes_and_differences() {
         Kept { name: "age".into(), cells: Cells::Numbers(vec![1.0; 200]) },
     ];
     let page = page(&fit, &groups, &values, &kept).unwrap();
-    let shown = page.groups.unwrap();
+    let (shown, headline) = (page.groups.unwrap(), page.summary.headline);
     assert!(groups.count() > 1 && shown.groups.len() == groups.count());
     assert_eq!((&shown.none, &shown.merged), (&None, &groups.merged_words()));
 
@@ -102,6 +102,12 @@ fn groups_of_crabs_have_labels_sizes_and_differences() {
     assert_eq!(agreement.words, Agreement::of(&labels, &species).words("sp"));
     let matches = format!("matches `sp` {:.0} % (50 % with one group;", right as f64 / 2.0);
     assert!(agreement.words.starts_with(&matches), "{}", agreement.words);
+
+    let [first, .., last] = &shown.groups[..] else { panic!() };
+    let start = format!("Four groups: {} ({} rows); ", first.name, first.rows);
+    let end =
+        format!("; {} ({} rows). They match `sp` 100 %. Two directions", last.name, last.rows);
+    assert!(headline.starts_with(&start) && headline.contains(&end), "{headline}");
 }
 
 #[test]
@@ -118,7 +124,7 @@ fn without_groups_the_page_says_so() {
     let one = shown.groups.unwrap();
     assert!(one.none.unwrap().starts_with("No groups: no direction"));
     assert_eq!((one.groups.len(), one.groups[0].rows, one.agreement.len()), (1, 50, 0));
-    assert!(!shown.summary.headline.contains("groups:"));
+    assert!(shown.summary.headline.starts_with("One direction"), "{}", shown.summary.headline);
 }
 
 #[test]

@@ -134,6 +134,8 @@ export interface Outlier {
   position: number;
   log_density: Real;
   tail: Real;
+  /** How many such rows chance alone would give, in words. */
+  by_chance: string;
   note: string | null;
   /** How far out it lies, where there is a radial expert. */
   far: string | null;
