@@ -87,6 +87,7 @@ fn page(table: &Table, settings: &Settings) -> Result<String, Box<dyn Error>> {
     let kept: Vec<Kept> = (table.kept.iter().cloned())
         .map(|(name, cells)| Kept { name, cells: Cells::Text(cells) })
         .collect();
+    let groups = fitted.groups(&train)?;
     let page = build(&Input {
         title: &table.title,
         fitted: fitted.fitted(),
@@ -94,6 +95,7 @@ fn page(table: &Table, settings: &Settings) -> Result<String, Box<dyn Error>> {
         names: &table.names,
         rows: upoe::Rows::new(&table.values, columns)?,
         numbers: None,
+        groups: Some(&groups),
         kept: &kept,
         image: table.image.map(|(height, width)| Image { height, width }),
         seed: 1,

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use serde_json::{Value, json};
 use upoe::Rows;
-use upoe::groups::{Agreement, Difference, Groups};
+use upoe::groups::{Agreement, Groups, NO_GROUPS, Told};
 use upoe_file::ModelFile;
 use upoe_table::Table;
 
@@ -88,11 +88,8 @@ impl GroupsVerb {
         if self.common.json {
             return print_json(&format!("{:#}\n", to_json(&file, groups, &table, &labels)));
         }
-        if groups.merged() > 0 {
-            progress.note(&format!(
-                "{} group(s) had fewer than 5 rows or 1 % of the rows and were merged into others",
-                groups.merged()
-            ));
+        if let Some(merged) = groups.merged_words() {
+            progress.note(&merged);
         }
         if !self.common.quiet || self.output.is_none() {
             print(&text(&file, groups, &table, &labels))?;
@@ -102,12 +99,6 @@ impl GroupsVerb {
         }
         Ok(())
     }
-}
-
-fn sizes(labels: &[usize], count: usize) -> Vec<usize> {
-    let mut sizes = vec![0; count];
-    labels.iter().for_each(|l| sizes[*l] += 1);
-    sizes
 }
 
 fn agreements<'a>(
@@ -121,7 +112,7 @@ fn agreements<'a>(
 }
 
 fn to_json(file: &ModelFile, groups: &Groups, table: &Table, labels: &[usize]) -> Value {
-    let sizes = sizes(labels, groups.count());
+    let sizes = groups.sizes(labels);
     let group = |(k, described)| {
         let mut value = json!(described);
         value["group"] = json!(k + 1);
@@ -148,33 +139,20 @@ fn to_json(file: &ModelFile, groups: &Groups, table: &Table, labels: &[usize]) -
 fn text(file: &ModelFile, groups: &Groups, table: &Table, labels: &[usize]) -> String {
     let rows = grouped(labels.len());
     if groups.count() == 1 {
-        return format!(
-            "No groups: no direction of the training rows shows a valley that is deeper than rows with \
-             one mode would give. All {rows} rows are in group 1.\n"
-        );
+        return format!("{NO_GROUPS} All {rows} rows are in group 1.\n");
     }
-    let sizes = sizes(labels, groups.count());
+    let sizes = groups.sizes(labels);
     let mut lines = vec![format!("{} groups among {rows} rows", groups.count()), String::new()];
     let mut shown =
         TextTable::new(&["group", "rows", "share", "name", "differs from the others by"]);
-    for (k, name) in groups.names(&file.names).iter().enumerate() {
-        let group = &groups.groups()[k];
-        let parts = group.profile.iter().take(SHOWN).map(|d| {
-            let Difference { column, difference, low, high, .. } = *d;
-            format!(
-                "{} {} ({} to {})",
-                file.names[column],
-                signed(difference),
-                short(low),
-                short(high)
-            )
-        });
+    for (k, group) in groups.described(&file.names).iter().enumerate() {
+        let parts = group.profile.iter().take(SHOWN).map(Told::words);
         let share = 100.0 * sizes[k] as f64 / labels.len().max(1) as f64;
         shown.row(vec![
             (k + 1).to_string(),
             grouped(sizes[k]),
             format!("{share:.0} %"),
-            visible::line(name).into(),
+            visible::line(&group.name).into(),
             visible::line(&parts.collect::<Vec<_>>().join(", ")).into(),
         ]);
     }
@@ -183,29 +161,8 @@ fn text(file: &ModelFile, groups: &Groups, table: &Table, labels: &[usize]) -> S
     if agreements.peek().is_some() {
         lines.push(String::new());
     }
-    for (name, Agreement { matches, chance, adjusted_rand }) in agreements {
-        lines.push(format!(
-            "matches `{}` {:.0} % ({:.0} % with one group; adjusted Rand index {adjusted_rand:.2})",
-            visible::line(name),
-            100.0 * matches,
-            100.0 * chance
-        ));
+    for (name, agreement) in agreements {
+        lines.push(agreement.words(&visible::line(name)));
     }
     lines.join("\n") + "\n"
-}
-
-fn signed(x: f64) -> String {
-    if x > 0.0 { format!("+{}", short(x)) } else { short(x) }
-}
-
-/// Three digits.
-fn short(x: f64) -> String {
-    if x == 0.0 || !x.is_finite() {
-        return x.to_string();
-    }
-    let digits = x.abs().log10().floor();
-    if !(-4.0..6.0).contains(&digits) {
-        return format!("{x:.2e}");
-    }
-    format!("{x:.*}", (2.0 - digits).max(0.0) as usize)
 }

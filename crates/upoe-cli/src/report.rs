@@ -93,6 +93,7 @@ pub fn page(
         names: &file.names,
         rows: upoe::Rows::new(&table.data, file.names.len()).map_err(|e| from_core(e, table))?,
         numbers: None,
+        groups: file.groups.as_ref(),
         kept: &kept,
         image: image.map(|(height, width)| Image { height, width }),
         seed: file.training.seed,

@@ -2,6 +2,7 @@
 
 mod curve;
 mod experts;
+mod groups;
 mod headline;
 mod histogram;
 mod layers;
@@ -12,6 +13,7 @@ mod rows;
 mod summary;
 
 use upoe::evaluate::Evaluation;
+use upoe::groups::Groups;
 use upoe::{Error, Explainer, Fitted, LayerRecord, Model, Result, State};
 
 use crate::{Image, Page, Samples};
@@ -40,6 +42,8 @@ pub struct Input<'a> {
     pub rows: upoe::Rows<'a>,
     /// The number of each row in its file, from 1; counted from 1 where none are given.
     pub numbers: Option<&'a [u32]>,
+    /// The groups that the fit found, where it looked for some.
+    pub groups: Option<&'a Groups>,
     /// Columns that are not modelled: labels, identifiers.
     pub kept: &'a [Kept],
     /// Set when the columns are the pixels of an image, row by row.
@@ -126,12 +130,14 @@ pub fn build_with<E: From<Error>>(
     let Input { fitted, rows: all, training, .. } = *input;
     let (model, density) = (fitted.model, fitted.density());
     let (mut log_density, mut projections) = (Vec::with_capacity(all.len()), Vec::new());
+    let mut labels = Vec::new();
     let block = (1_000_000 / all.columns()).next_multiple_of(1024);
     for start in (0..all.len()).step_by(block) {
         watch(Step { what: "scoring", done: start, total: all.len(), unit: "rows" })?;
         let part = all.slice(start..(start + block).min(all.len()));
         log_density.extend(density.score(&part)?);
         projections.extend(fitted.transform(&part)?);
+        labels.extend(groups::labels(input, &part)?);
     }
     let projections = by_expert(&projections, model.experts().len());
     let (mut drawn, total) = (Vec::new(), drawn_rows(all.columns()));
@@ -151,12 +157,13 @@ pub fn build_with<E: From<Error>>(
     }
     let least = outliers::least(&log_density);
     let shown = rows::choose(all.len(), &least, input.seed);
+    let groups = input.groups.map(|groups| groups::groups(input, groups, &labels, &shown));
     let path = path::path(training, model.whitening().dims());
     let experts = experts::experts(input, &projections, watch)?;
     let samples = samples(fitted, &drawn, &drawn_density, shown.len())?;
     Ok(Page {
         title: input.title.to_owned(),
-        summary: summary::summary(input, shown.len(), &projections),
+        summary: summary::summary(input, shown.len(), &projections, groups.as_ref()),
         path,
         experts,
         rows: rows::rows(input, &shown, &log_density, &projections),
@@ -171,6 +178,7 @@ pub fn build_with<E: From<Error>>(
         )?,
         image: input.image,
         layers: layers::layers(input, &shown),
+        groups,
         parts,
     })
 }
@@ -187,6 +195,13 @@ fn check(input: &Input) -> Result<()> {
     }
     for kept in input.kept {
         same("cells of a kept column", rows, kept.cells.len())?;
+    }
+    if input.groups.is_some_and(|groups| !groups.suit(input.fitted.model)) {
+        return Err(Error::InvalidSetting {
+            name: "groups",
+            value: "groups of another model".to_owned(),
+            rule: "must be those of the model".into(),
+        });
     }
     if let Some(Image { height, width }) = input.image {
         same("pixels of an image, one per column", height.saturating_mul(width), columns)?;

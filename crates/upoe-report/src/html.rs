@@ -130,6 +130,7 @@ mod tests {
             outliers: vec![],
             image: None,
             layers: None,
+            groups: None,
             parts: vec![],
         }
     }

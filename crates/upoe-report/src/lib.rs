@@ -24,6 +24,7 @@ pub use layer_words::{layer_kind, layer_words, member_words, says};
 pub use packed::{Codes, Floats};
 pub use page::{
     AgainstGaussian, Axis, Clusters, Column, Curve, GainPath, Histogram, Image, OddValue, Outlier,
-    Page, Quantiles, Samples, Setting, ShownExpert, ShownLayer, ShownLayers, ShownMember,
-    ShownParameter, ShownRadial, ShownRows, Summary, Values,
+    Page, Quantiles, Samples, Setting, ShownAgreement, ShownDifference, ShownExpert, ShownGroup,
+    ShownGroups, ShownLayer, ShownLayers, ShownMember, ShownParameter, ShownRadial, ShownRows,
+    Summary, Values,
 };

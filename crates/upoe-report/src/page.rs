@@ -4,8 +4,10 @@
 //! rows into given bins. NaN becomes `null` in JSON and is shown as "not known"; ln p may be
 //! −∞, which JSON lacks: it is written as the text `"-inf"`. Arrays ([`Floats`]) keep both.
 
+mod groups;
 mod layers;
 
+pub use groups::{ShownAgreement, ShownDifference, ShownGroup, ShownGroups};
 pub use layers::{ShownLayer, ShownLayers, ShownMember, ShownRadial};
 
 use serde::{Serialize, Serializer};
@@ -34,6 +36,8 @@ pub struct Page {
     pub image: Option<Image>,
     /// The layers of a stack; none where the model has one layer.
     pub layers: Option<ShownLayers>,
+    /// The groups of rows; none where the model file keeps none.
+    pub groups: Option<ShownGroups>,
     /// The names of the parts in [`Outlier::experts`]; none where they are the experts of the one layer.
     pub parts: Vec<String>,
 }
@@ -289,6 +293,8 @@ pub struct Outlier {
     pub log_density: f64,
     /// Probability, under the model, of a row no more probable.
     pub tail: Option<f64>,
+    /// How many rows no more probable chance alone would give among all rows, in words.
+    pub by_chance: String,
     /// A note: why its ln p is −∞.
     pub note: Option<String>,
     /// How far out it lies, in words, where there is a radial expert.

@@ -47,6 +47,7 @@ fn page(fit: &Fit, training: &FitRecord, values: &[f64], kept: &[Kept]) -> upoe:
         names: &names,
         rows: Rows::new(values, columns)?,
         numbers: None,
+        groups: None,
         kept,
         image: None,
         seed: 7,
@@ -91,6 +92,9 @@ fn crabs_add_up() {
         assert!((columns - parts).abs() < 1e-4);
         let tail = outlier.tail.unwrap();
         assert!((1e-4..0.2).contains(&tail), "{tail}");
+        let few = if 200.0 * tail < 9.95 { 1 } else { 0 };
+        let by_chance = format!("would give about {:.few$} such rows among 200", 200.0 * tail);
+        assert!(outlier.by_chance.ends_with(&by_chance), "{} {tail}", outlier.by_chance);
         assert_eq!(outlier.values.0[0], values[5 * outlier.position] as f32);
     }
 
@@ -160,6 +164,7 @@ fn work_is_watched_and_can_be_ended() {
         names: &names,
         rows: Rows::new(&values, 5).unwrap(),
         numbers: None,
+        groups: None,
         kept: &[],
         image: None,
         seed: 0,
@@ -204,6 +209,7 @@ fn what_does_not_fit_is_refused() {
         names: &names,
         rows: Rows::new(&values, 5).unwrap(),
         numbers: None,
+        groups: None,
         kept: &[],
         image: None,
         seed: 0,

@@ -5,6 +5,7 @@ use std::sync::OnceLock;
 use proptest::collection::vec;
 use proptest::prelude::*;
 use upoe::expert::Family;
+use upoe::groups::Groups;
 use upoe::{Fit, Rows, Settings};
 use upoe_report::figure::{Align, Axes, Colour, Figure, Ink, Labels, Mark, range};
 use upoe_report::{FitRecord, Input, Page, build, html};
@@ -14,8 +15,8 @@ const COLUMNS: usize = 5;
 
 /// Models of the crabs: groups in all five columns; heavy tails in four and the sum of two of
 /// them, so that most rows have ln p = −∞; and a tilt, which draws slowly.
-fn fits() -> &'static [Fit; 3] {
-    static FITS: OnceLock<[Fit; 3]> = OnceLock::new();
+fn fits() -> &'static [(Fit, Groups); 3] {
+    static FITS: OnceLock<[(Fit, Groups); 3]> = OnceLock::new();
     FITS.get_or_init(|| {
         let cells = |line: &'static str| line.split(',').skip(4).map(|cell| cell.parse().unwrap());
         let plain: Vec<f64> = CRABS.lines().skip(1).flat_map(cells).collect();
@@ -27,13 +28,16 @@ fn fits() -> &'static [Fit; 3] {
                 s.experts = Some(2);
                 s.families = family.into();
             });
-            upoe::fit(&Rows::new(values, COLUMNS).unwrap(), &settings).unwrap()
+            let rows = Rows::new(values, COLUMNS).unwrap();
+            let fit = upoe::fit(&rows, &settings).unwrap();
+            let groups = fit.groups(&rows).unwrap();
+            (fit, groups)
         };
         [(&plain[..], families[0]), (&degenerate, families[1]), (&plain, families[2])].map(fit)
     })
 }
 
-fn page(fit: &Fit, values: &[f64]) -> Page {
+fn page((fit, groups): &(Fit, Groups), values: &[f64]) -> Page {
     let training = FitRecord { state: fit.state.clone(), ..FitRecord::default() };
     let names: Vec<String> = (0..COLUMNS).map(|c| format!("c{c}")).collect();
     build(&Input {
@@ -43,6 +47,7 @@ fn page(fit: &Fit, values: &[f64]) -> Page {
         names: &names,
         rows: Rows::new(values, COLUMNS).unwrap(),
         numbers: None,
+        groups: Some(groups),
         kept: &[],
         image: None,
         seed: 7,
@@ -51,10 +56,13 @@ fn page(fit: &Fit, values: &[f64]) -> Page {
 }
 
 /// Every picture has a frame, and every row whose projection is a number is counted.
-fn sound(fits: &[Fit], values: &[f64]) {
+fn sound(fits: &[(Fit, Groups)], values: &[f64]) {
     for fit in fits {
         let page = page(fit, values);
-        let z = fit.model.transform(&Rows::new(values, COLUMNS).unwrap()).unwrap();
+        let shown = page.groups.as_ref().unwrap();
+        let rows: usize = shown.groups.iter().map(|group| group.rows).sum();
+        assert_eq!((rows, shown.labels.0.len()), (values.len() / COLUMNS, rows));
+        let z = fit.0.model.transform(&Rows::new(values, COLUMNS).unwrap()).unwrap();
         for (j, expert) in page.experts.iter().enumerate() {
             let histogram = &expert.histogram;
             let along = z.iter().skip(j).step_by(page.experts.len());

@@ -125,6 +125,7 @@ pub fn try_page(bytes: &[u8], cells: &[f64]) {
                 names: &file.names,
                 rows,
                 numbers: None,
+                groups: file.groups.as_ref(),
                 kept: &[],
                 image: None,
                 seed: file.training.seed,

@@ -48,3 +48,39 @@ fn no_groups_and_other_columns_are_said_plainly() {
     assert!(run.out.contains("No groups: no direction"), "{}", run.out);
     place.run(&["groups", "noise.upoe", "crabs.csv"]).failed(1, &["`a`"]);
 }
+
+#[test]
+fn the_page_has_the_same_words_and_numbers() {
+    let place = Place::new();
+    place.run(&fit_crabs()).ok();
+    let command = ["groups", "m.upoe", "crabs.csv", "--keep", "sp,sex"];
+    let text = place.run(&command).ok().out;
+    let json = place.run(&[&command[..], &["--json"]].concat()).ok().json();
+    place.run(&["report", "m.upoe", "crabs.csv", "--keep", "sp,sex", "-o", "page.html"]).ok();
+    let page = std::fs::read_to_string(place.path("page.html")).unwrap();
+    let block = page.split(r#"id="upoe-page">"#).nth(1).unwrap().split("</script>").next().unwrap();
+    let page: serde_json::Value = serde_json::from_str(block).unwrap();
+
+    let (shown, printed) = (&page["groups"]["groups"], json["groups"].as_array().unwrap());
+    assert_eq!(shown.as_array().unwrap().len(), printed.len());
+    for (shown, printed) in shown.as_array().unwrap().iter().zip(printed) {
+        assert_eq!((&shown["name"], &shown["rows"]), (&printed["name"], &printed["rows"]));
+        let all = shown["differences"].as_array().unwrap();
+        let (given, profile): (Vec<_>, Vec<_>) = all.iter().partition(|d| !d["given"].is_null());
+        assert_eq!(profile.len(), printed["profile"].as_array().unwrap().len());
+        assert!(
+            !given.is_empty() || shown["name"].as_str().is_some_and(|n| !n.contains(" for its "))
+        );
+        for told in profile.iter().take(3) {
+            let [column, difference, low, high] =
+                ["column", "difference", "low", "high"].map(|key| told[key].as_str().unwrap());
+            let words = format!("{column} {difference} ({low} to {high})");
+            assert!(text.contains(&words), "no {words} in {text}");
+        }
+    }
+    let agreement = page["groups"]["agreement"].as_array().unwrap();
+    assert_eq!(agreement.len(), 2);
+    for told in agreement {
+        assert!(text.lines().any(|line| line == told["words"]), "no {told} in {text}");
+    }
+}

@@ -67,6 +67,8 @@ export class Data {
   readonly columns: Quantity[];
   readonly texts: Grouping[];
   readonly clusters: Grouping[];
+  /** The groups that combine all directions, where there are some. */
+  readonly groups: Grouping | null;
 
   constructor(page: Page) {
     this.page = page;
@@ -113,6 +115,14 @@ export class Data {
     }));
     const together = this.crossed(rows);
     if (together) this.clusters.unshift(together);
+    const found = page.groups?.none === null ? page.groups : null;
+    this.groups = found && {
+      id: "groups",
+      label: "groups",
+      levels: found.groups.map(({ name }, k) => `${k + 1}: ${name}`),
+      codes: once(() => codes(found.labels)),
+    };
+    if (this.groups) this.clusters.unshift(this.groups);
   }
 
   /** The combined groups of the first mixture experts, if there are at most eight combinations. */

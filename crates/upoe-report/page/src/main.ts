@@ -5,6 +5,7 @@ import { Data } from "./data";
 import { h, segments } from "./dom";
 import { experts } from "./experts";
 import { gain } from "./gain";
+import { groups } from "./groups";
 import { layers } from "./layers";
 import { whole } from "./number";
 import { outliers } from "./outliers";
@@ -27,8 +28,9 @@ function section(id: string, title: string, lead: string, ...content: (Node | nu
   );
 }
 
-/** The groups along the scatter plot's first two axes if there are any, otherwise ln p. */
+/** The groups, those along the scatter plot's first two axes, or ln p, whatever there is first. */
 function startingColour(page: Page, data: Data): string {
+  if (data.groups) return data.groups.id;
   return page.rows.clusters.some(({ expert }) => expert < 2) ? data.clusters[0].id : "lnp";
 }
 
@@ -43,6 +45,16 @@ function start(page: Page): void {
 
   const sections = [
     section("summary", "Summary", "", summary(page)),
+    page.groups
+      ? section(
+          "groups",
+          "Groups",
+          data.groups
+            ? "Rows fall into groups where a direction shows a real valley between them. The tables list the columns in which the mean of a group differs from that of the other rows, in the units of the column. All intervals hold together with a chance of 95\u00a0%."
+            : "",
+          groups(store, page.groups, data.groups?.codes() ?? []),
+        )
+      : null,
     section(
       "gain",
       "Gain of each expert",
@@ -84,6 +96,7 @@ function start(page: Page): void {
   ];
   const links = [
     ["summary", "Summary"],
+    ...(page.groups ? [["groups", "Groups"]] : []),
     ["gain", "Gain"],
     ["experts", "Experts"],
     ...(page.layers ? [["layers", "Layers"]] : []),

@@ -102,7 +102,7 @@ function card(data: Data, store: Store, outlier: Outlier): HTMLElement {
       h("h3", {}, `Row ${number}`),
       button,
       h("p", { class: "words" }, ...data.texts.slice(0, 3).flatMap((text) => [h("span", { class: "chip" }, text.levels[text.codes()[row]] ?? "–"), " "])),
-      h("p", {}, h("strong", {}, `ln p = ${show(outlier.log_density, 4)}`), outlier.tail === null || outlier.log_density === -Infinity ? "" : `, ${rarity(outlier.tail, data.page.samples?.drawn ?? 0)}`),
+      h("p", {}, h("strong", {}, `ln p = ${show(outlier.log_density, 4)}`), outlier.tail === null || outlier.log_density === -Infinity ? "" : `: ${rarity(outlier.tail, data.page.samples?.drawn ?? 0)}; ${outlier.by_chance}`),
       h("p", { class: "fine" }, outlier.note ?? `${show(outlier.baseline, 4)} ${data.page.layers ? "is the mean of rows drawn from the model" : "at the data's mean"}; change ${signed(sum(parts), 2)}`),
       outlier.far === null ? null : h("p", { class: "fine" }, `It lies ${outlier.far}.`),
     ),

@@ -21,8 +21,25 @@ export interface Page {
   image: { height: number; width: number } | null;
   /** Null where the model has one layer. */
   layers: Layers | null;
+  /** Null where the model file keeps none. */
+  groups: Groups | null;
   /** Names of an outlier's `experts`; empty where they are the experts of the one layer. */
   parts: string[];
+}
+
+export interface Groups {
+  /** That there are none, in words. */
+  none: string | null;
+  groups: {
+    name: string;
+    rows: number;
+    share: number;
+    differences: { column: string; given: string | null; mean: Real; difference: string; low: string; high: string }[];
+  }[];
+  labels: Codes;
+  agreement: { column: string; matches: number; chance: number; words: string }[];
+  /** That small groups were merged, in words. */
+  merged: string | null;
 }
 
 export interface Layers {
@@ -117,6 +134,8 @@ export interface Outlier {
   position: number;
   log_density: Real;
   tail: Real;
+  /** How many such rows chance alone would give, in words. */
+  by_chance: string;
   note: string | null;
   /** How far out it lies, where there is a radial expert. */
   far: string | null;

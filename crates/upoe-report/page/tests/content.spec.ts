@@ -50,6 +50,7 @@ test("explanations of outliers add up", async ({ page: tab }) => {
     expect(Math.abs(columns - parts)).toBeLessThan(1e-4 * Math.max(1, Math.abs(parts)));
   }
   const card = tab.locator(".outlier").first();
+  await expect(card).toContainText(page.outliers[0].by_chance);
   await expect(card.locator(".odd li").first()).toContainText(page.outliers[0].odd[0].words);
   await card.locator("summary").click();
   const bars = card.locator("figure").first().locator(".bar.pressable");

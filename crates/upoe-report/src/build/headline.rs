@@ -3,22 +3,53 @@
 use upoe::{Layer, Stack};
 
 use super::Input;
+use super::summary::thousands;
 use crate::finding::number;
-use crate::{Finding, radial_words};
+use crate::{Finding, ShownAgreement, ShownGroup, ShownGroups, radial_words};
 
-/// The headline: how many directions make the rows differ from a Gaussian, and what the first
+/// Groups that the headline names at most.
+const NAMED: usize = 4;
+
+/// The headline: the groups, where there are some; how many directions make the rows differ from a Gaussian, and what the first
 /// shows; all of them, where they are few and each shows groups.
-pub(super) fn headline(input: &Input) -> String {
+pub(super) fn headline(input: &Input, groups: Option<&ShownGroups>) -> String {
     let found: Vec<Finding> = input.fitted.model.experts().iter().map(Finding::of).collect();
     let layers = input.fitted.stack.map_or(&[][..], Stack::layers);
     let radial = layers.iter().find_map(|layer| match layer {
         Layer::Radial(radial) => Some(capitalised(&radial_words(radial))),
         _ => None,
     });
-    match (radial, found.is_empty()) {
+    let groups = groups.filter(|groups| groups.none.is_none()).map(grouped);
+    let rest = match (radial, found.is_empty()) {
         (Some(radial), true) => format!("No direction stands out, but distances do. {radial}."),
         (Some(radial), false) => format!("{} {radial}.", sentence(&found)),
+        (None, true) if groups.is_some() => "The model has no experts.".to_owned(),
         (None, _) => sentence(&found),
+    };
+    groups.map_or_else(|| rest.clone(), |groups| format!("{groups} {rest}"))
+}
+
+/// The groups by name and size, and the labels that they match.
+fn grouped(shown: &ShownGroups) -> String {
+    let ShownGroups { groups, agreement, .. } = shown;
+    let rows = |n: usize| format!("{} row{}", thousands(n), if n == 1 { "" } else { "s" });
+    let told = if groups.len() <= NAMED {
+        let one = |group: &ShownGroup| format!("{} ({})", group.name, rows(group.rows));
+        format!(": {}", groups.iter().map(one).collect::<Vec<_>>().join("; "))
+    } else {
+        let sizes = || groups.iter().map(|group| group.rows);
+        let (least, most) = (sizes().min().unwrap_or(0), sizes().max().unwrap_or(0));
+        format!(" of {} to {}", thousands(least), rows(most))
+    };
+    // At least half of the rows that one group would get wrong are right.
+    let is_close = |a: &&ShownAgreement| 1.0 - a.matches <= 0.5 * (1.0 - a.chance);
+    let matches: Vec<String> = (agreement.iter().filter(is_close))
+        .map(|a| format!("`{}` {:.0} %", a.column, 100.0 * a.matches))
+        .collect();
+    let count = capitalised(&number(groups.len()));
+    match matches.is_empty() {
+        true => format!("{count} groups{told}."),
+        false => format!("{count} groups{told}. They match {}.", matches.join(" and ")),
     }
 }
 

@@ -5,6 +5,7 @@ use upoe::expected::{self, Expected};
 use upoe::{Explainer, Result};
 
 use super::Input;
+use super::summary::thousands;
 use crate::{OddValue, Outlier, far_words};
 
 /// Outliers the page lists.
@@ -38,6 +39,7 @@ pub(super) fn outliers(
     log_density: &[f64],
     drawn: Vec<f64>,
 ) -> Result<Vec<Outlier>> {
+    let drawn_rows = drawn.len();
     let tail = Tail::of_scores(drawn);
     least
         .iter()
@@ -61,6 +63,7 @@ pub(super) fn outliers(
                 position: shown.partition_point(|&s| s < row),
                 log_density: ln_p,
                 tail: Some(tail.at(ln_p)),
+                by_chance: by_chance(tail.at(ln_p), drawn_rows, log_density.len()),
                 note: (ln_p == f64::NEG_INFINITY).then(|| outside(input, &values)).transpose()?,
                 far: far.map(far_words),
                 odd: odd(input, &values)?,
@@ -73,6 +76,19 @@ pub(super) fn outliers(
             })
         })
         .collect()
+}
+
+/// How many rows with such a tail chance alone would give among so many; of `drawn` rows that the tail
+/// is measured by, at least one counts.
+fn by_chance(tail: f64, drawn: usize, rows: usize) -> String {
+    let expected = tail * rows as f64;
+    let about = if tail * (drawn as f64 + 1.0) < 1.5 { "less than" } else { "about" };
+    let number = match expected {
+        few if few < 0.1 => "less than 0.1".to_owned(),
+        few if few < 9.95 => format!("{about} {few:.1}"),
+        many => format!("{about} {}", thousands(many.round() as usize)),
+    };
+    format!("chance alone would give {number} such rows among {}", thousands(rows))
 }
 
 /// The values most to blame, unless columns are pixels or too many.
@@ -103,4 +119,22 @@ fn outside(input: &Input, row: &[f64]) -> Result<String> {
         ),
         None => "It is so far from the mean that its density is 0 to rounding.".to_owned(),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::by_chance;
+
+    #[test]
+    fn what_chance_gives_has_few_digits_and_a_bound() {
+        let told = |tail, rows| by_chance(tail, 9999, rows);
+        let said = |number: &str, rows: &str| {
+            format!("chance alone would give {number} such rows among {rows}")
+        };
+        assert_eq!(told(0.05, 200), said("about 10", "200"));
+        assert_eq!(told(0.0117, 200), said("about 2.3", "200"));
+        assert_eq!(told(1e-4, 200), said("less than 0.1", "200"));
+        assert_eq!(told(1e-4, 50_000), said("less than 5.0", "50\u{202f}000"));
+        assert_eq!(told(2e-4, 50_000), said("about 10", "50\u{202f}000"));
+    }
 }

@@ -4,10 +4,15 @@ use upoe::PathPoint;
 use upoe::evaluate::{Likelihood, Mean};
 
 use super::{FitRecord, Input, MOST_COLUMNS, headline};
-use crate::{AgainstGaussian, Axis, Setting, Summary};
+use crate::{AgainstGaussian, Axis, Setting, ShownGroups, Summary};
 
 /// The summary of a page that shows `shown` rows, given the projections of all rows.
-pub(super) fn summary(input: &Input, shown: usize, projections: &[Vec<f64>]) -> Summary {
+pub(super) fn summary(
+    input: &Input,
+    shown: usize,
+    projections: &[Vec<f64>],
+    groups: Option<&ShownGroups>,
+) -> Summary {
     let Input { training, fitted, names, rows, .. } = *input;
     let whitening = fitted.model.whitening();
     let mut notices = training.notices.clone();
@@ -41,7 +46,7 @@ pub(super) fn summary(input: &Input, shown: usize, projections: &[Vec<f64>]) -> 
     let setting =
         |(name, value): &(String, String)| Setting { name: name.clone(), value: value.clone() };
     Summary {
-        headline: headline::headline(input),
+        headline: headline::headline(input, groups),
         rows: training.evaluation.rows,
         holdout_rows: training.evaluation.holdout_rows,
         columns: names.iter().enumerate().map(axis).collect(),
@@ -57,7 +62,7 @@ pub(super) fn summary(input: &Input, shown: usize, projections: &[Vec<f64>]) -> 
 }
 
 /// A whole number with thin spaces between thousands.
-fn thousands(n: usize) -> String {
+pub(super) fn thousands(n: usize) -> String {
     let digits = n.to_string();
     let lead = digits.len() % 3;
     let mut groups: Vec<&str> = if lead > 0 { vec![&digits[..lead]] } else { vec![] };

@@ -7,7 +7,7 @@ use super::sphered::Sphered;
 use crate::error::Result;
 use crate::linalg::{dot, remove, unit};
 use crate::model::Model;
-use crate::rows::Rows;
+use crate::rows::{Rows, view};
 use serde::{Deserialize, Serialize};
 
 /// Up to this many dimensions all are used.
@@ -104,7 +104,20 @@ impl Axes {
             };
             return Ok((0..rows.len()).flat_map(row).collect());
         }
-        let mut x = model.whitening().sphere(rows)?;
+        let whitening = model.whitening();
+        let mut x = whitening.sphere(rows)?;
+        for (i, x) in x.chunks_exact_mut(self.dims).enumerate() {
+            // Sums of huge cells may be infinity less infinity.
+            if x.iter().any(|x| x.is_nan()) {
+                let scales = whitening.mean().iter().zip(whitening.deviations());
+                let near = |(cell, (mean, deviation)): (&f64, (&f64, &f64))| {
+                    let most = FARTHEST * deviation;
+                    mean + (cell - mean).max(-most).min(most)
+                };
+                let row: Vec<f64> = rows.row(i).iter().zip(scales).map(near).collect();
+                x.copy_from_slice(&whitening.sphere(&view(&row, row.len(), None)?)?);
+            }
+        }
         x.iter_mut().for_each(|x| *x = x.clamp(-FARTHEST, FARTHEST));
         if self.axes.is_empty() {
             return Ok(x);

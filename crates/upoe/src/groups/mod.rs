@@ -18,7 +18,7 @@ mod words;
 
 pub use agreement::{Agreement, adjusted_rand};
 pub use profile::{Clause, Difference, Group};
-pub use words::{Described, Told};
+pub use words::{Described, NO_GROUPS, Told};
 
 use crate::error::{Error, Result, invalid};
 use crate::model::Model;
