@@ -26,6 +26,7 @@ SENSIBLE = {
     "are too few: structure": "too few rows",
     "ran out of iterations": "iterations",
     "too far away from all others": "outliers",
+    "cells are missing": "missing cells",
 }
 # Rows that the Gaussian puts this many nats below the median were not learned from.
 FAR = 1e6
@@ -186,7 +187,7 @@ def main():
         "rows, its mean is not below the Gaussian's, and every warning is one of those named: "
         "*fewer dimensions* (the density is over a subspace), *a bound* (ties or far outliers "
         "would make the likelihood infinite), *table left* (p-values are continued), *too few rows* (to separate structure from noise), "
-        "*iterations*. Errors name the remedy.",
+        "*iterations*, *missing cells* (which are learned from). Errors name the remedy.",
     ]
     caption = "Dirty data sets; seconds are of all twelve fits."
     tables = [{"caption": caption, "columns": columns, "rows": rows}]

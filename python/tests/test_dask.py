@@ -6,6 +6,7 @@ import importlib
 import os
 import signal
 import sys
+import threading
 import time
 
 import numpy as np
@@ -180,17 +181,26 @@ def test_other_versions_on_a_worker_are_refused(client, monkeypatch):
         fitted(client, da.from_array(rows(), chunks=CHUNKS))
 
 
-def test_after_an_interrupt_what_is_learned_is_kept(client, model, monkeypatch):
+def test_after_an_interrupt_what_is_learned_is_kept(client, model, monkeypatch, request):
     from upoe import dask as ours
 
-    asked, ask = [], ours._Workers.ask
+    asked, ask, seen = [], ours._Workers.ask, threading.Event()
+
+    def handle(*_):
+        seen.set()
+        raise KeyboardInterrupt
 
     def interrupt(self, question):
         asked.append(1)
         if len(asked) == stop_at:
+            seen.clear()
             os.kill(os.getpid(), signal.SIGINT)
-            time.sleep(0.3)  # until it is seen
+            assert seen.wait(30)
+            time.sleep(0.3)  # until the fit is told
         return ask(self, question)
+
+    before = signal.signal(signal.SIGINT, handle)
+    request.addfinalizer(lambda: signal.signal(signal.SIGINT, before))
 
     monkeypatch.setattr(ours._Workers, "ask", interrupt)
     lazy, stop_at = da.from_array(rows(), chunks=CHUNKS), 5

@@ -104,3 +104,12 @@ fn a_fit_says_what_is_missing_and_uses_the_rest() {
         [&["fit", "holes.csv", "--columns", "FL,RW,CL,CW,BD", "-o", "h.upoe"][..], &args].concat();
     place.run(&all).failed(1, &["cannot be continued"]);
 }
+
+#[test]
+fn rows_with_missing_cells_have_a_group() {
+    let place = Place::with_model();
+    with_holes(&place);
+    place.run(&["groups", "m.upoe", "holes.csv"]).failed(1, &["`--missing model`"]);
+    let run = place.run(&["groups", "m.upoe", "holes.csv", "--missing", "model", "--keep", "sp"]);
+    assert!(run.ok().out.contains("matches `sp`"));
+}

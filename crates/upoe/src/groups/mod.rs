@@ -21,6 +21,7 @@ pub use profile::{Clause, Difference, Group};
 pub use words::{Described, NO_GROUPS, Told};
 
 use crate::error::{Error, Result, invalid};
+use crate::missing::Filler;
 use crate::model::Model;
 use crate::random::{self, Use};
 use crate::rows::{Rows, view};
@@ -29,6 +30,7 @@ use axes::Axes;
 use partition::sizes;
 use profile::profiles;
 use rand::RngExt;
+use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use sphered::scatter;
 
@@ -36,6 +38,8 @@ use sphered::scatter;
 const MOST_ROWS: usize = 3_000;
 /// Up to this many rows their order does not matter.
 const CANONICAL: usize = 10_000;
+/// How often the missing cells of a row are drawn, to tell its group.
+const DRAWS: usize = 64;
 /// Degrees of freedom of the components.
 const DEGREES: f64 = 10.0;
 /// Values farther out count as this far out: their squares do not overflow.
@@ -131,11 +135,28 @@ impl Groups {
         self.merged
     }
 
-    /// The chance of each row to be of each group: N × groups, row after row.
+    /// The chance of each row to be of each group: N × groups, row after row. Of a row with missing
+    /// cells, it is the mean over draws of them, given the row's other values.
     pub fn probabilities(&self, model: &Model, rows: &Rows) -> Result<Vec<f64>> {
         model.whitening().check_columns(rows.columns())?;
-        rows.check()?;
-        self.on_axes(&self.axes.project(model, rows)?, self.count())
+        rows.check_present()?;
+        if rows.is_complete() {
+            return self.on_axes(&self.axes.project(model, rows)?, self.count());
+        }
+        let filler = Filler::new(model, model.whitening(), 0)?;
+        let of_row = |i: usize| {
+            let row = rows.slice(i..i + 1);
+            if row.is_complete() {
+                return self.probabilities(model, &row);
+            }
+            // Its number is always 0: the result depends on the row alone.
+            let drawn = filler.draw(&row, DRAWS, 0)?;
+            let shares = self.probabilities(model, &view(&drawn, rows.columns(), None)?)?;
+            let mean = |k| shares.iter().skip(k).step_by(self.count()).sum::<f64>() / DRAWS as f64;
+            Ok((0..self.count()).map(mean).collect())
+        };
+        let shares: Result<Vec<Vec<f64>>> = (0..rows.len()).into_par_iter().map(of_row).collect();
+        Ok(shares?.concat())
     }
 
     /// The most probable group of each row, from 0.
