@@ -81,9 +81,7 @@ class Density(BaseEstimator):
             train_blocks, holdout_blocks = _numbered(together, ~held), _numbered(together, held)
         names = table.names
         del table  # what it has converted is not needed any more
-        said = None
-        if missing == "model":
-            said = _upoe.missing(train, names)
+        said = _upoe.missing(train, names) if missing == "model" else None
         if said is not None:
             warnings.warn(_validate.harmless(said), UPoEWarning, stacklevel=3)
         verbose = int(getattr(self, "verbose", 0) or 0)

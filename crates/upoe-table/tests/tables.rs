@@ -210,14 +210,10 @@ fn every_dtype_of_numpy_gives_the_same_numbers() {
 
 #[test]
 fn roles_work_without_names() {
-    let kept = ReadOptions::default().with(|o| {
-        o.columns = strings(&["3", "c1"]);
-        o.keep = strings(&["2"]);
-    });
-    let weighted = ReadOptions::default().with(|o| {
-        o.columns = strings(&["3"]);
-        o.weights = Some("1".into());
-    });
+    let columns =
+        |columns: &[&str]| ReadOptions { columns: strings(columns), ..Default::default() };
+    let kept = columns(&["3", "c1"]).with(|o| o.keep = strings(&["2"]));
+    let weighted = columns(&["3"]).with(|o| o.weights = Some("1".into()));
     for name in ["fortran.npy", "le_f8.npy", "plain.mat"] {
         let table = Table::read(data(name), &kept).unwrap();
         assert_eq!(table.data, [2.0, 0.0, 100.0, 3.0], "{name}");
