@@ -210,8 +210,7 @@ fn every_dtype_of_numpy_gives_the_same_numbers() {
 
 #[test]
 fn roles_work_without_names() {
-    let columns =
-        |columns: &[&str]| ReadOptions { columns: strings(columns), ..Default::default() };
+    let columns = |names: &[&str]| ReadOptions::default().with(|o| o.columns = strings(names));
     let kept = columns(&["3", "c1"]).with(|o| o.keep = strings(&["2"]));
     let weighted = columns(&["3"]).with(|o| o.weights = Some("1".into()));
     for name in ["fortran.npy", "le_f8.npy", "plain.mat"] {
