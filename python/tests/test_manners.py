@@ -19,6 +19,8 @@ from upoe import UPoE
 
 def run(code: str, **options) -> subprocess.CompletedProcess:
     command = [sys.executable, "-c", textwrap.dedent(code)]
+    if os.name != "nt":  # Ctrl-C works in it also where it is ignored here, as in the background
+        options["preexec_fn"] = lambda: signal.signal(signal.SIGINT, signal.default_int_handler)
     return subprocess.run(command, capture_output=True, text=True, timeout=120, **options)
 
 
