@@ -172,12 +172,12 @@ fn is_numbering(numbers: impl Iterator<Item = f64> + Clone) -> bool {
     })
 }
 
-/// Whether each number is one more than the one before it, or the first number again.
+/// Whether each number is one more than the one before it, or the first number again after others.
 fn starts_again(mut numbers: impl Iterator<Item = f64>) -> bool {
     let Some(first) = numbers.next() else { return false };
     let (mut last, mut most) = (first, first);
     let counts = numbers.all(|number| {
-        let follows = number == last + 1.0 || number == first;
+        let follows = number == last + 1.0 || (number == first && last != first);
         last = number;
         most = most.max(number);
         follows
@@ -222,6 +222,8 @@ mod tests {
         assert_eq!(of(&twice), None, "a number comes twice");
         assert_eq!(of(&[1.0, 2.0, 4.0, 3.0, 7.0]), None);
         assert_eq!(of(&[1.0, 2.0, 3.0, 1.0, 3.0, 4.0]), None, "a number is left out");
+        let since = [0.0, 0.0, 1.0, 2.0, 0.0, 0.0, 1.0, 0.0, 1.0, 2.0, 3.0];
+        assert_eq!(of(&since), None, "days since an event that comes on successive days");
         assert_eq!(of(&[5.0; 30]), None, "constant");
         assert_eq!(of(&[0.5, 0.5, 1.5, 2.5]), None);
         assert_eq!(of(&[20241331.0, 20240101.0, 20240102.0]), None, "there is no month 13");
