@@ -1,26 +1,20 @@
 //! Columns that are no measurements: numbers of rows, dates, flags, categories. A fit leaves them
 //! aside, unless they are asked for.
 
-use std::collections::HashSet;
 use std::fmt;
-use std::hash::{DefaultHasher, Hash, Hasher};
 
 use crate::notice::TableNotice;
 use crate::table::Table;
 
 /// Fewer rows do not tell what a column of numbers is.
-const FEWEST: usize = 20;
-/// Cells of text that are looked at.
-const LOOKED_AT: usize = 10_000;
-/// More different texts are not called categories.
-const CATEGORIES: usize = 50;
+pub(crate) const FEWEST: usize = 20;
 
 /// What a column of numbers is, if it is no measurement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Aside {
-    /// It numbers the rows: evenly, by whole numbers one after the other in any order, or from the
-    /// start again in each part of the table.
+    /// It numbers the rows: evenly, by whole numbers one after the other in any order, from the start
+    /// again in each part of the table, or by different whole numbers under a name such as `id`.
     Identifier,
     /// It has two values.
     Flag,
@@ -38,81 +32,14 @@ impl fmt::Display for Aside {
     }
 }
 
-/// What a column of text is.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum TextKind {
-    /// Any text.
-    #[default]
-    Text,
-    /// Dates or times.
-    Dates,
-    /// A different text in every row.
-    Identifiers,
-    /// Few different texts, this many.
-    Categories(usize),
-}
-
-impl fmt::Display for TextKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            TextKind::Text => f.write_str("is text"),
-            TextKind::Dates => f.write_str("holds dates or times"),
-            TextKind::Identifiers => f.write_str("has another text in every row"),
-            TextKind::Categories(1) => f.write_str("has the same text in every row"),
-            TextKind::Categories(count) => write!(f, "has {count} categories"),
-        }
-    }
-}
-
-/// The text of a column, as far as it was looked at.
-#[derive(Debug, Default, Clone)]
-pub(crate) struct TextScan {
-    cells: usize,
-    different: HashSet<u64>,
-}
-
-impl TextScan {
-    pub fn add(&mut self, text: &str) {
-        if self.cells < LOOKED_AT {
-            let mut hasher = DefaultHasher::new();
-            text.hash(&mut hasher);
-            self.different.insert(hasher.finish());
-            self.cells += 1;
-        }
-    }
-
-    pub fn kind(&self, example: &str) -> TextKind {
-        let count = self.different.len();
-        match () {
-            () if is_date(example) => TextKind::Dates,
-            () if count == self.cells && count >= FEWEST => TextKind::Identifiers,
-            () if count <= CATEGORIES && self.cells >= 2 * count => TextKind::Categories(count),
-            () => TextKind::Text,
-        }
-    }
-}
-
-/// Whether text looks like a date (2024-01-31, 31.1.2024, 1/31/24) or a time (12:30).
-fn is_date(text: &str) -> bool {
-    let text = text.trim();
-    let first = text.split(['T', ' ']).next().unwrap_or_default();
-    let numbers = |separator: char| -> Vec<usize> {
-        let parts = first.split(separator);
-        parts.map(|p| if p.bytes().all(|b| b.is_ascii_digit()) { p.len() } else { 0 }).collect()
-    };
-    let date = ['-', '/', '.'].into_iter().any(|separator| {
-        matches!(numbers(separator)[..], [4, 1..=2, 1..=2] | [1..=2, 1..=2, 2 | 4])
-    });
-    date || matches!(numbers(':')[..], [1..=2, 2] | [1..=2, 2, 2])
-}
-
 impl Table {
     /// Leaves aside the columns that are no measurements, unless nothing else is there.
     pub(crate) fn leave_aside(&mut self) {
         let columns = self.names.len();
         let cells = |k: usize| self.data.iter().skip(k).step_by(columns).copied();
-        let found: Vec<Option<Aside>> = (0..columns).map(|k| aside(|| cells(k))).collect();
+        let named = |k: usize| is_called_number(&self.names[k]) && is_distinct(cells(k));
+        let what = |k| aside(|| cells(k)).or_else(|| named(k).then_some(Aside::Identifier));
+        let found: Vec<Option<Aside>> = (0..columns).map(what).collect();
         if self.rows < FEWEST || found.iter().all(Option::is_some) {
             return;
         }
@@ -143,6 +70,23 @@ fn aside<I: Iterator<Item = f64> + Clone>(cells: impl Fn() -> I) -> Option<Aside
     }
     let second = known().find(|cell| *cell != first)?;
     known().all(|cell| cell == first || cell == second).then_some(Aside::Flag)
+}
+
+/// Whether a column is called a number of something: `id`, `PatientID`, `Visit No`.
+fn is_called_number(name: &str) -> bool {
+    const WORDS: [&str; 8] = ["id", "no", "nr", "number", "key", "index", "idx", "uid"];
+    let last = name.split(|c: char| !c.is_alphanumeric()).rfind(|word| !word.is_empty());
+    let Some(last) = last else { return false };
+    let in_capitals = last.strip_suffix("ID").or(last.strip_suffix("Id"));
+    WORDS.iter().any(|word| last.eq_ignore_ascii_case(word))
+        || in_capitals.is_some_and(|before| before.ends_with(|c: char| c.is_lowercase()))
+}
+
+/// Whether all numbers are whole and no two of them the same.
+fn is_distinct(numbers: impl Iterator<Item = f64>) -> bool {
+    let mut seen = std::collections::HashSet::new();
+    let mut known = numbers.filter(|x| !x.is_nan());
+    known.all(|x| x.fract() == 0.0 && seen.insert(x.to_bits()))
 }
 
 /// Whether every number follows the one before it by the same step.
@@ -217,6 +161,18 @@ mod tests {
     }
 
     #[test]
+    fn a_name_tells_numbers_of_rows_from_measurements() {
+        for name in ["id", "Patient ID", "patient_id", "PatientID", "Row number", "uid"] {
+            assert!(is_called_number(name) || name == "{name}");
+        }
+        for name in ["humid", "FL", "ID of sensor, in mV", "", "GRID", "piano"] {
+            assert!(!is_called_number(name), "{name}");
+        }
+        assert!(is_distinct([7.0, 900.0, f64::NAN, -3.0].into_iter()));
+        assert!(!is_distinct([7.0, 7.0].into_iter()) && !is_distinct([0.5].into_iter()));
+    }
+
+    #[test]
     fn measurements_stay() {
         let twice: Vec<f64> = (0..30).map(|i| f64::from(i / 2 * 7 % 15)).collect();
         assert_eq!(of(&twice), None, "a number comes twice");
@@ -228,15 +184,5 @@ mod tests {
         assert_eq!(of(&[0.5, 0.5, 1.5, 2.5]), None);
         assert_eq!(of(&[20241331.0, 20240101.0, 20240102.0]), None, "there is no month 13");
         assert_eq!(of(&[f64::NAN; 5]), None);
-    }
-
-    #[test]
-    fn dates_and_times_are_known_by_their_form() {
-        for text in ["2024-01-31", "2024-01-31T12:00:00Z", "31.1.2024", "1/31/24 9:00", "12:30"] {
-            assert!(is_date(text), "{text}");
-        }
-        for text in ["", "a-b-c", "1.2.3.4", "10:1", "2024", "v1.2.3", "1-2"] {
-            assert!(!is_date(text), "{text}");
-        }
     }
 }

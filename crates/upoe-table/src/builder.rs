@@ -2,13 +2,13 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::aside::TextScan;
 use crate::dialect::MissingWords;
 use crate::error::{Error, Place, Result, Role, excerpt};
 use crate::notice::TableNotice;
 use crate::select::{Header, MissingCells, Plan, ReadOptions};
 use crate::table::Table;
 use crate::text::{TextColumn, format_number};
+use crate::text_kind::TextScan;
 
 /// What is known of a modelled column so far.
 #[derive(Debug, Default, Clone)]
@@ -19,7 +19,8 @@ pub(crate) struct Scan {
     is_rounded: bool,
     first_missing: Option<Place>,
     first_text: Option<(Place, String)>,
-    text: TextScan,
+    /// Of text: there may be very many columns.
+    text: Option<Box<TextScan>>,
 }
 
 /// A table being built. Modelled columns are called by their slot: the index into
@@ -146,7 +147,7 @@ impl<'a> Builder<'a> {
         if self.scans[slot].is_number {
             return Err(mixed(file, place, column, text, self.role));
         }
-        self.scans[slot].text.add(&text);
+        self.scans[slot].text.get_or_insert_default().add(&text);
         self.scans[slot].first_text.get_or_insert((place, text));
         Ok(f64::NAN)
     }
@@ -271,7 +272,7 @@ impl<'a> Builder<'a> {
                 self.scans[slot].is_number = true;
                 continue;
             }
-            if self.plan.explicit || keeps && first_text.is_none() {
+            if self.plan.explicit {
                 return Err(match first_text {
                     Some((place, text)) => Error::TextColumn { file, column, place, text, role },
                     None => Error::EmptyColumn { file, column, role },
@@ -280,7 +281,8 @@ impl<'a> Builder<'a> {
             if any_number {
                 notices.push(match first_text {
                     Some((_, example)) => {
-                        let kind = self.scans[slot].text.kind(&example);
+                        let text = self.scans[slot].text.take().unwrap_or_default();
+                        let kind = text.kind(&example);
                         TableNotice::TextColumn { column, example, kind }
                     }
                     None => TableNotice::EmptyColumn { column },

@@ -3,42 +3,14 @@
 use std::path::Path;
 
 use crate::builder::{Blocks, Builder, LARGEST_WHOLE};
-use crate::dialect::{self, MissingWords};
+use crate::dialect::{self, Content, Writing};
 use crate::error::{Error, Place, Result, Role, excerpt};
+use crate::header;
 use crate::input::{Input, Progress, Source, report};
 use crate::notice::TableNotice;
 use crate::records::Records;
 use crate::select::{Header, MAX_COLUMNS, Plan, ReadOptions};
 use crate::table::Table;
-
-/// What a cell holds.
-enum Cell {
-    /// Any number of the floating-point grammar, infinite when it overflows.
-    Number(f64),
-    Missing,
-    Text,
-}
-
-/// How cells are written.
-struct Writing {
-    decimal: u8,
-    missing: MissingWords,
-}
-
-impl Writing {
-    #[cold]
-    fn classify(&self, bytes: &[u8]) -> Cell {
-        let bytes = bytes.trim_ascii();
-        if self.missing.is_word(bytes) {
-            return Cell::Missing;
-        }
-        match dialect::parse(bytes, self.decimal) {
-            Some(value) if value.is_nan() || self.missing.is_number(value) => Cell::Missing,
-            Some(value) => Cell::Number(value),
-            None => Cell::Text,
-        }
-    }
-}
 
 /// Reads a table, a record at a time.
 pub(crate) fn read(
@@ -57,7 +29,7 @@ pub(crate) fn read(
     let given = &options.dialect;
     let separator = given.separator.unwrap_or_else(|| dialect::separator(text, newline, tabs));
     let decimal = given.decimal.unwrap_or_else(|| dialect::decimal(text, newline, separator));
-    let writing = Writing { decimal, missing: MissingWords::new(&options.missing_words) };
+    let writing = Writing::new(decimal, &options.missing_words);
     records.delimiter = separator;
     if !records.advance().map_err(io)? {
         return Err(Error::Empty { file });
@@ -82,9 +54,8 @@ pub(crate) fn read(
     } else {
         Plan::unnamed(&file, columns, options)?
     };
-    if !has_header && options.header == Header::Auto && are_labels(&first) {
-        plan.notices
-            .push(TableNotice::NumericHeader { first: first[0], last: first[first.len() - 1] });
+    if !has_header && options.header == Header::Auto {
+        plan.notices.extend(header::numeric(&first));
     }
     if decimal == b',' && given.decimal.is_none() {
         plan.notices.push(TableNotice::DecimalComma);
@@ -126,7 +97,7 @@ pub(crate) fn read(
 /// The numbers in a record.
 fn numbers(records: &Records<Source>, writing: &Writing) -> Vec<f64> {
     let number = |index| match writing.classify(records.get(index)) {
-        Cell::Number(value) => Some(value),
+        Content::Number(value) => Some(value),
         _ => None,
     };
     (0..records.len()).filter_map(number).collect()
@@ -138,20 +109,6 @@ fn names_all(records: &Records<Source>, model: Option<&[String]>) -> bool {
         (0..records.len()).any(|index| records.get(index).trim_ascii() == name.as_bytes())
     };
     model.is_some_and(|model| model.iter().all(holds))
-}
-
-/// Whether the numbers of a first line may be names: whole, rising, and evenly so or years.
-fn are_labels(first: &[f64]) -> bool {
-    let steps: Vec<f64> = first.windows(2).map(|pair| pair[1] - pair[0]).collect();
-    let even = steps.iter().all(|step| *step == steps[0]);
-    let years = first.iter().all(|label| (1700.0..2200.0).contains(label));
-    first.iter().all(|label| label.fract() == 0.0)
-        && steps.iter().all(|step| *step > 0.0)
-        && match steps[..] {
-            [] => false,
-            [step] => step == 1.0 || years,
-            _ => even || years,
-        }
 }
 
 /// Column names; one without a name is called by its position.
@@ -182,7 +139,7 @@ struct Intake<'a> {
 
 impl<'a> Intake<'a> {
     fn new(builder: Builder<'a>, columns: usize, writing: Writing) -> Self {
-        let plain = writing.decimal == b'.' && !writing.missing.has_numbers();
+        let plain = writing.is_plain();
         let (stored, unstored) = (vec![], vec![]);
         let mut intake = Intake { builder, columns, count: 0, stored, unstored, writing, plain };
         intake.forget_text();
@@ -218,7 +175,7 @@ impl<'a> Intake<'a> {
     /// Notes a last number that may lack digits.
     fn note_open_end(&mut self, place: Place, cell: &[u8]) {
         let last = self.stored.iter().find(|(_, column)| *column == self.columns - 1);
-        if let (Some((_, column)), Cell::Number(_)) = (last, self.writing.classify(cell)) {
+        if let (Some((_, column)), Content::Number(_)) = (last, self.writing.classify(cell)) {
             let column = self.builder.plan.names[*column].clone();
             let text = excerpt(&String::from_utf8_lossy(cell.trim_ascii()));
             let notice = TableNotice::NoFinalNewline { column, place, text };
@@ -257,9 +214,9 @@ impl<'a> Intake<'a> {
         if let Some(column) = self.builder.plan.weights {
             let text = utf8(self.builder.file, field(column), place, column)?;
             match self.writing.classify(text.as_bytes()) {
-                Cell::Number(weight) => self.builder.weight(place, weight, text)?,
-                Cell::Missing => self.builder.weight(place, f64::NAN, text)?,
-                Cell::Text => {
+                Content::Number(weight) => self.builder.weight(place, weight, text)?,
+                Content::Missing => self.builder.weight(place, f64::NAN, text)?,
+                Content::Text => {
                     let (file, text) = (self.builder.file.to_owned(), excerpt(text));
                     let (column, role) = (self.builder.plan.names[column].clone(), Role::Weights);
                     return Err(Error::TextColumn { file, column, place, text, role });
@@ -301,12 +258,12 @@ fn judge(
     bytes: &[u8],
 ) -> Result<f64> {
     match writing.classify(bytes) {
-        Cell::Missing => builder.missing(slot, place),
-        Cell::Number(value) => {
+        Content::Missing => builder.missing(slot, place),
+        Content::Number(value) => {
             let text = utf8(builder.file, bytes, place, column)?;
             builder.number(slot, place, value, || text.trim().to_owned())
         }
-        Cell::Text => {
+        Content::Text => {
             let text = utf8(builder.file, bytes, place, column)?;
             builder.text(slot, place, text)
         }

@@ -46,6 +46,44 @@ impl MissingWords {
     }
 }
 
+/// What a cell holds.
+pub(crate) enum Content {
+    /// Any number of the floating-point grammar, infinite when it overflows.
+    Number(f64),
+    Missing,
+    Text,
+}
+
+/// How cells are written.
+pub(crate) struct Writing {
+    pub decimal: u8,
+    missing: MissingWords,
+}
+
+impl Writing {
+    pub fn new(decimal: u8, missing: &[String]) -> Self {
+        Writing { decimal, missing: MissingWords::new(missing) }
+    }
+
+    /// Whether numbers are written with a point, and none stands for a missing cell.
+    pub fn is_plain(&self) -> bool {
+        self.decimal == b'.' && !self.missing.has_numbers()
+    }
+
+    #[cold]
+    pub fn classify(&self, bytes: &[u8]) -> Content {
+        let bytes = bytes.trim_ascii();
+        if self.missing.is_word(bytes) {
+            return Content::Missing;
+        }
+        match parse(bytes, self.decimal) {
+            Some(value) if value.is_nan() || self.missing.is_number(value) => Content::Missing,
+            Some(value) => Content::Number(value),
+            None => Content::Text,
+        }
+    }
+}
+
 /// A number written with this decimal mark.
 pub(crate) fn parse(bytes: &[u8], decimal: u8) -> Option<f64> {
     if decimal == b'.' {

@@ -133,7 +133,7 @@ pub enum Error {
     // The table as a whole
     #[error("{}: is a model or checkpoint of upoe, not a table; name the data here", file.display())]
     NotTable { file: PathBuf },
-    #[error("{}: is an archive (an Excel workbook, NPZ or ZIP); save the table in it as CSV, Parquet or NPY", file.display())]
+    #[error("{}: is an archive or a workbook (ZIP, NPZ, or Excel under another ending than .xlsx); save the table in it as CSV, Parquet or .xlsx", file.display())]
     Archive { file: PathBuf },
     #[error("{}: is empty; expected a table of numbers", file.display())]
     Empty { file: PathBuf },
@@ -193,6 +193,18 @@ pub enum Error {
     NotTwoDimensional { file: PathBuf, dimensions: usize },
     #[error("{}: not a whole Parquet file: {reason}; write it again", file.display())]
     BadParquet { file: PathBuf, reason: String },
+    #[error("{}: not an Excel workbook (.xlsx) that can be read: {reason}; save it again, or save the sheet as CSV", file.display())]
+    BadXlsx { file: PathBuf, reason: String },
+    #[error("{}: the workbook has no sheet {}; the sheets are: {}", file.display(), wanted.as_ref().map_or("with numbers".to_owned(), |w| format!("called {w}")), if names.is_empty() { "none".into() } else { list(names) })]
+    NoSheet { file: PathBuf, wanted: Option<WantedColumn>, names: Vec<String> },
+    #[error("{}: cell {cell} of the sheet `{sheet}` is outside the table, whose columns are those of its first row; give the column a name, clear the cell, or skip rows above the table", file.display())]
+    OutsideTable { file: PathBuf, sheet: String, cell: String },
+    #[error("{}: {place} is not a JSON object: {reason}; every line must be one, such as {{\"x\": 1.5, \"y\": 2}}", file.display())]
+    BadJson { file: PathBuf, place: Place, reason: String },
+    #[error("{}: not an Arrow file (Feather version 2) or stream: {reason}; write it again", file.display())]
+    BadArrow { file: PathBuf, reason: String },
+    #[error("{}: nearly all cells of its {columns} columns are empty; leave out columns that are, or check that rows and columns are what they should be", file.display())]
+    MostlyEmpty { file: PathBuf, columns: usize },
     #[error("{}: {format} files are not supported by this program; save the table as CSV or NPY", file.display())]
     Unsupported { file: PathBuf, format: &'static str },
     #[error("{}: {format} cannot be read from a pipe or compressed; give the plain file", file.display())]

@@ -39,6 +39,9 @@ pub(crate) enum Format {
     },
     Npy,
     Parquet,
+    Xlsx,
+    JsonLines,
+    Arrow,
     Mat,
 }
 
@@ -63,14 +66,14 @@ pub(crate) struct Input {
 pub(crate) const INFLATION: u64 = 1032;
 
 impl Input {
-    /// Opens a path; of `path.mat:name` also gives the name.
+    /// Opens a path; of `path.mat:name` and `path.xlsx:sheet` also gives the name.
     pub fn open(path: &Path) -> Result<(Input, Option<String>)> {
         if path.as_os_str() == "-" {
             let file = Path::new("standard input");
             return Ok((Input::pipe(file, Format::Text { tabs: false }, io::stdin())?, None));
         }
-        if let Some((mat, variable)) = split_variable(path) {
-            return Ok((Input::open_file(&mat)?, Some(variable)));
+        if let Some((file, part)) = split_part(path) {
+            return Ok((Input::open_file(&file)?, Some(part)));
         }
         Ok((Input::open_file(path)?, None))
     }
@@ -107,11 +110,12 @@ impl Input {
         if start.get(8..).is_some_and(|text| text.starts_with(b"{\"__metadata__\"")) {
             return Err(Error::NotTable { file });
         }
-        if start.starts_with(b"PK\x03\x04") {
-            return Err(Error::Archive { file });
-        }
         let gzip = start.starts_with(&gzip::MAGIC);
         let format = format_of(path, start, gzip);
+        let is_archive = start.starts_with(b"PK\x03\x04") || start.starts_with(b"\xd0\xcf\x11\xe0");
+        if is_archive && format != Format::Xlsx {
+            return Err(Error::Archive { file });
+        }
         Ok(Input { file, format, stream, length: Some(length), gzip })
     }
 
@@ -123,7 +127,7 @@ impl Input {
     }
 
     /// Whether the bytes can be read in any order.
-    #[cfg(any(feature = "mat", feature = "parquet"))]
+    #[cfg(any(feature = "mat", feature = "parquet", feature = "xlsx"))]
     pub fn is_random_access(&self) -> bool {
         !self.gzip && !matches!(self.stream, Bytestream::Pipe(_))
     }
@@ -226,17 +230,23 @@ fn format_of(path: &Path, start: &[u8], gzip: bool) -> Format {
         "tsv" | "tab" => Format::Text { tabs: true },
         "npy" => Format::Npy,
         "parquet" | "pq" => Format::Parquet,
+        "xlsx" | "xlsm" => Format::Xlsx,
+        "jsonl" | "ndjson" | "json" => Format::JsonLines,
+        "arrow" | "arrows" | "feather" | "ipc" => Format::Arrow,
         "mat" => Format::Mat,
         _ if start.starts_with(b"\x93NUMPY") => Format::Npy,
         _ if start.starts_with(b"PAR1") => Format::Parquet,
         _ if start.starts_with(b"MATLAB 5.0 MAT-file") => Format::Mat,
+        _ if start.starts_with(b"ARROW1") => Format::Arrow,
+        _ if start.starts_with(b"{\"") => Format::JsonLines,
         _ => Format::Text { tabs: false },
     }
 }
 
-/// Splits `path.mat:name`, unless a file has that very name.
-fn split_variable(path: &Path) -> Option<(PathBuf, String)> {
-    let (mat, variable) = path.to_str()?.rsplit_once(':')?;
-    let is_mat = mat.len() > 4 && mat.as_bytes()[mat.len() - 4..].eq_ignore_ascii_case(b".mat");
-    (is_mat && !path.exists()).then(|| (PathBuf::from(mat), variable.to_owned()))
+/// Splits `path.mat:name` and `path.xlsx:sheet`, unless a file has that very name.
+fn split_part(path: &Path) -> Option<(PathBuf, String)> {
+    let (file, part) = path.to_str()?.rsplit_once(':')?;
+    let extension = Path::new(file).extension()?.to_str()?.to_ascii_lowercase();
+    let has_parts = matches!(extension.as_str(), "mat" | "xlsx" | "xlsm");
+    (has_parts && !path.exists()).then(|| (PathBuf::from(file), part.to_owned()))
 }

@@ -1,23 +1,35 @@
 //! Tables of numbers, in and out.
 //!
-//! - [`Table`] reads CSV, TSV (also gzipped) and NPY files, with the feature `parquet` Parquet
-//!   and with `mat` MATLAB v5 files, into row-major `f64`, by the rules in [`ReadOptions`];
+//! - [`Table`] reads CSV, TSV (also gzipped) and NPY files, and with the features `parquet`, `xlsx`,
+//!   `jsonl`, `arrow` and `mat` Parquet, Excel, JSON lines, Arrow and MATLAB v5 files, into row-major
+//!   `f64`, by the rules in [`ReadOptions`];
 //! - [`TableWriter`] writes CSV, TSV, NPY and, with `parquet`, Parquet, a chunk of rows at a time;
 //! - `GreyPicture`, with the feature `tiff`, reads grey TIFF files;
 //! - [`write_file`] writes any file whole or not at all.
 //!
 //! Nothing here prints, or panics on bad bytes.
 
+#[cfg(feature = "arrow")]
+mod arrow;
+#[cfg(feature = "arrow")]
+mod arrow_cells;
+#[cfg(feature = "arrow")]
+mod arrow_message;
 mod aside;
 mod atomic;
 mod builder;
+#[cfg(any(feature = "arrow", feature = "parquet"))]
+mod cell;
 mod csv;
 mod dialect;
 mod error;
 mod file_error;
 mod find;
 mod gzip;
+mod header;
 mod input;
+#[cfg(feature = "jsonl")]
+mod jsonl;
 #[cfg(feature = "mat")]
 mod mat;
 mod matrix;
@@ -30,18 +42,25 @@ mod pages;
 mod parquet;
 mod records;
 mod remedy;
+#[cfg(any(feature = "jsonl", feature = "xlsx"))]
+mod rows;
 mod select;
 mod table;
 mod text;
+mod text_kind;
 #[cfg(feature = "tiff")]
 mod tiff;
 mod unnamed;
 mod utf16;
+#[cfg(feature = "xlsx")]
+mod workbook;
 mod write;
 #[cfg(feature = "parquet")]
 mod write_parquet;
+#[cfg(feature = "xlsx")]
+mod xlsx;
 
-pub use aside::{Aside, TextKind};
+pub use aside::Aside;
 pub use atomic::{check_writable, write_file};
 pub use dialect::Dialect;
 pub use error::{Error, Place, Result, Role, WantedColumn};
@@ -52,6 +71,7 @@ pub use remedy::Remedy;
 pub use select::{Header, MAX_COLUMNS, MissingCells, ReadOptions};
 pub use table::Table;
 pub use text::{TextColumn, is_missing};
+pub use text_kind::TextKind;
 #[cfg(feature = "tiff")]
 pub use tiff::GreyPicture;
 pub use write::{TableWriter, check_table};

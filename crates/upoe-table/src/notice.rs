@@ -2,8 +2,9 @@
 
 use std::fmt;
 
-use crate::aside::{Aside, TextKind};
+use crate::aside::Aside;
 use crate::error::Place;
+use crate::text_kind::TextKind;
 
 /// Something the user should know, though the table could be read.
 #[derive(Debug, Clone, PartialEq)]
@@ -44,7 +45,24 @@ pub enum TableNotice {
     },
     /// Numbers are read with decimal commas.
     DecimalComma,
-    /// Columns the model does not know were ignored.
+    /// A sheet of a workbook was chosen.
+    Sheet {
+        /// The sheet.
+        sheet: String,
+        /// How many there are.
+        sheets: usize,
+    },
+    /// Rows above the table were skipped: each has one cell, of text.
+    Titles {
+        /// How many.
+        rows: usize,
+    },
+    /// Columns that no early line of a file has were left out.
+    LateColumns {
+        /// The first of them.
+        columns: Vec<String>,
+    },
+    /// Columns that are not needed were ignored.
     ExtraColumns {
         /// The columns.
         columns: Vec<String>,
@@ -103,6 +121,11 @@ impl TableNotice {
 impl fmt::Display for TableNotice {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            TableNotice::TextColumn { column, example, kind: kind @ TextKind::WithUnit } => write!(
+                f,
+                "column `{column}` {kind} (`{example}`) and is left out; write plain numbers to have it \
+                 modelled"
+            ),
             TableNotice::TextColumn { column, example, kind } => {
                 write!(f, "column `{column}` {kind} (`{example}`) and is left out")
             }
@@ -126,8 +149,22 @@ impl fmt::Display for TableNotice {
             TableNotice::DecimalComma => {
                 write!(f, "numbers are written with decimal commas and read so (`1,5` is 1.5)")
             }
+            TableNotice::Sheet { sheet, sheets } => write!(
+                f,
+                "the workbook has {sheets} sheets; `{sheet}` is read, the first with numbers; choose \
+                 another as in `file.xlsx:name`"
+            ),
+            TableNotice::Titles { rows } => {
+                let rows = if *rows == 1 { "a row".into() } else { format!("{rows} rows") };
+                write!(f, "skipped {rows} of text above the table")
+            }
+            TableNotice::LateColumns { columns } => write!(
+                f,
+                "left out columns that the first 1000 lines do not have: {}",
+                columns.join(", ")
+            ),
             TableNotice::ExtraColumns { columns } => {
-                write!(f, "ignored columns the model does not know: {}", columns.join(", "))
+                write!(f, "ignored columns that are not needed: {}", columns.join(", "))
             }
             TableNotice::AbsentColumns { columns } => write!(
                 f,

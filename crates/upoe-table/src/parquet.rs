@@ -15,12 +15,12 @@ use bytes::Bytes;
 use half::f16;
 
 use crate::builder::{Blocks, Builder};
+use crate::cell::{Cell, places, take_column};
 use crate::error::{Error, Place, Result, Role};
 use crate::input::{Bytestream, Input, Progress, report};
 use crate::pages::column_reader;
 use crate::select::{Plan, ReadOptions};
 use crate::table::Table;
-use crate::text::format_number;
 
 /// Rows decoded at a time.
 const BATCH: usize = 4096;
@@ -164,10 +164,7 @@ fn read_group<R: ChunkReader + 'static>(
     }
     let end = rows + expected;
     loop {
-        let (stride, handed) = (builder.stored.len(), builder.handed);
-        // Where the cells of a slot are stored, if they are.
-        let mut places = vec![None; builder.plan.modelled.len()];
-        builder.stored.iter().enumerate().for_each(|(at, &slot)| places[slot] = Some(at));
+        let places = places(builder);
         let mut read = None;
         for (index, kind, slots, reader, levels) in &mut columns {
             let cells = read_batch(reader, *kind, *levels).map_err(|error| bad(&file, error))?;
@@ -175,18 +172,7 @@ fn read_group<R: ChunkReader + 'static>(
                 let reason = "its columns have different lengths".into();
                 return Err(Error::BadParquet { file, reason });
             }
-            builder.values.resize((rows - handed + cells.len()) * stride, 0.0);
-            for (offset, cell) in cells.iter().enumerate() {
-                let row = rows + offset;
-                let place = Place::row(row as u64 + 1);
-                for &slot in slots.iter() {
-                    let value = builder.number(slot, place, cell.number(), || cell.digits())?;
-                    if let Some(at) = places[slot] {
-                        builder.values[(row - handed) * stride + at] = value;
-                    }
-                }
-                carry(builder, *index, place, cell)?;
-            }
+            take_column(builder, *index, slots, &places, rows, &cells)?;
         }
         match read {
             None | Some(0) if rows == end => return Ok(rows),
@@ -199,26 +185,6 @@ fn read_group<R: ChunkReader + 'static>(
         builder.block(rows, blocks)?;
         tick(rows)?;
     }
-}
-
-fn carry(builder: &mut Builder<'_>, index: usize, place: Place, cell: &Cell) -> Result<()> {
-    for at in 0..builder.kept.len() {
-        if builder.plan.kept[at] == index {
-            builder.kept[at].push(&cell.text());
-        }
-    }
-    if builder.plan.groups == Some(index) {
-        builder.groups.push(&cell.text());
-    }
-    if builder.plan.weights == Some(index) {
-        if let Cell::Text(text) = cell {
-            let (file, text) = (builder.file.to_owned(), crate::error::excerpt(text));
-            let (column, role) = (builder.plan.names[index].clone(), Role::Weights);
-            return Err(Error::TextColumn { file, column, place, text, role });
-        }
-        builder.weight(place, cell.number(), "")?;
-    }
-    Ok(())
 }
 
 /// What a column's physical values mean.
@@ -265,44 +231,6 @@ impl Kind {
             (Type::FIXED_LEN_BYTE_ARRAY, _) => Kind::Other("bytes"),
             (Type::BYTE_ARRAY, _) => Kind::Other("text"),
             _ => Kind::Plain,
-        }
-    }
-}
-
-/// One cell.
-enum Cell {
-    Null,
-    Number(f64),
-    Integer(i64),
-    Unsigned(u64),
-    Text(String),
-}
-
-impl Cell {
-    fn number(&self) -> f64 {
-        match self {
-            Cell::Number(value) => *value,
-            Cell::Integer(value) => *value as f64,
-            Cell::Unsigned(value) => *value as f64,
-            Cell::Null | Cell::Text(_) => f64::NAN,
-        }
-    }
-
-    /// The digits of a whole number.
-    fn digits(&self) -> String {
-        match self {
-            Cell::Integer(_) | Cell::Unsigned(_) => self.text(),
-            _ => String::new(),
-        }
-    }
-
-    fn text(&self) -> String {
-        match self {
-            Cell::Null => String::new(),
-            Cell::Number(value) => format_number(*value),
-            Cell::Integer(value) => value.to_string(),
-            Cell::Unsigned(value) => value.to_string(),
-            Cell::Text(text) => text.clone(),
         }
     }
 }

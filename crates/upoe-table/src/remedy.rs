@@ -20,6 +20,11 @@ pub enum Remedy {
     },
     /// Leave out rows with missing cells ([`missing`](crate::ReadOptions::missing)).
     DropRows,
+    /// Take this text for a missing cell ([`missing_words`](crate::ReadOptions::missing_words)).
+    MissingWord {
+        /// The text.
+        text: String,
+    },
     /// Keep missing cells, for programs that can do with them
     /// ([`missing`](crate::ReadOptions::missing)).
     KeepMissing,
@@ -39,7 +44,13 @@ impl Error {
     /// What a caller can do about it, where another way of reading helps.
     pub fn remedies(&self) -> Vec<Remedy> {
         match self {
-            Error::MixedColumn { column, role, .. } => without(*role, column),
+            Error::MixedColumn { column, role, text, .. } => {
+                // What stands for a missing cell is short, and no number with a slip in it.
+                let is_word = text.chars().count() <= 12
+                    && !text.contains(|c: char| c.is_ascii_digit() || c == ',');
+                let word = is_word.then(|| Remedy::MissingWord { text: text.clone() });
+                [word.into_iter().collect(), without(*role, column)].concat()
+            }
             Error::DecimalComma { column, role, .. } => {
                 [vec![Remedy::DecimalComma], without(*role, column)].concat()
             }

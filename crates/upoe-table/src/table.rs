@@ -2,9 +2,13 @@
 
 use std::path::{Path, PathBuf};
 
+#[cfg(feature = "arrow")]
+use crate::arrow;
 use crate::builder::Blocks;
 use crate::error::{Error, Result};
 use crate::input::{Format, Input, Progress};
+#[cfg(feature = "jsonl")]
+use crate::jsonl;
 #[cfg(feature = "mat")]
 use crate::mat;
 use crate::notice::TableNotice;
@@ -12,6 +16,8 @@ use crate::notice::TableNotice;
 use crate::parquet;
 use crate::select::{ReadOptions, match_columns};
 use crate::text::TextColumn;
+#[cfg(feature = "xlsx")]
+use crate::xlsx;
 use crate::{csv, npy};
 
 /// A table of numbers, with what belongs to its rows.
@@ -41,8 +47,9 @@ pub struct Table {
 }
 
 impl Table {
-    /// Reads a file: CSV, TSV, NPY, Parquet or MATLAB v5 (`path.mat:name` chooses one of
-    /// several matrices), by content and extension; `-` is CSV on the standard input.
+    /// Reads a file by its extension, or else by its content: CSV, TSV, NPY, Parquet, Excel
+    /// (`path.xlsx:sheet` chooses a sheet), JSON lines, Arrow IPC or MATLAB v5 (`path.mat:name` chooses
+    /// a matrix); `-` is CSV on the standard input.
     pub fn read(path: impl AsRef<Path>, options: &ReadOptions) -> Result<Table> {
         Table::read_with(path, options, &mut |_, _, _| std::ops::ControlFlow::Continue(()))
     }
@@ -53,12 +60,12 @@ impl Table {
         options: &ReadOptions,
         progress: Progress<'_>,
     ) -> Result<Table> {
-        let (input, variable) = Input::open(path.as_ref())?;
-        Table::from_input(input, variable.as_deref(), options, progress, None)
+        let (input, part) = Input::open(path.as_ref())?;
+        Table::from_input(input, part.as_deref(), options, progress, None)
     }
 
     /// Reads a file in blocks of about `rows` rows, in their order and in constant memory: CSV, TSV,
-    /// Parquet, and NPY where rows follow one another. Other files come in one block. Columns without
+    /// JSON lines, Parquet, Excel, Arrow, and NPY where rows follow one another. Other files come in one block. Columns without
     /// a number in the first block are left out.
     pub fn read_blocks(
         path: impl AsRef<Path>,
@@ -67,9 +74,9 @@ impl Table {
         progress: Progress<'_>,
         take: &mut dyn FnMut(Table) -> Result<()>,
     ) -> Result<()> {
-        let (input, variable) = Input::open(path.as_ref())?;
+        let (input, part) = Input::open(path.as_ref())?;
         let blocks = Some(Blocks { rows: rows.max(1), take: &mut *take });
-        let last = Table::from_input(input, variable.as_deref(), options, progress, blocks)?;
+        let last = Table::from_input(input, part.as_deref(), options, progress, blocks)?;
         if last.rows > 0 || !last.notices.is_empty() { take(last) } else { Ok(()) }
     }
 
@@ -80,10 +87,10 @@ impl Table {
         Table::from_input(input, None, options, go_on, None)
     }
 
-    #[cfg_attr(not(feature = "mat"), allow(unused_variables))]
+    #[cfg_attr(not(any(feature = "mat", feature = "xlsx")), allow(unused_variables))]
     fn from_input(
         input: Input,
-        variable: Option<&str>,
+        part: Option<&str>,
         options: &ReadOptions,
         progress: Progress<'_>,
         blocks: Option<Blocks<'_>>,
@@ -93,10 +100,22 @@ impl Table {
             Format::Npy => npy::read(input, options, progress, blocks),
             #[cfg(feature = "parquet")]
             Format::Parquet => parquet::read(input, options, progress, blocks),
+            #[cfg(feature = "xlsx")]
+            Format::Xlsx => xlsx::read(input, part, options, progress, blocks),
+            #[cfg(feature = "jsonl")]
+            Format::JsonLines => jsonl::read(input, options, progress, blocks),
+            #[cfg(feature = "arrow")]
+            Format::Arrow => arrow::read(input, options, progress, blocks),
             #[cfg(feature = "mat")]
-            Format::Mat => mat::read(input, variable, options, progress),
+            Format::Mat => mat::read(input, part, options, progress),
             #[cfg(not(feature = "parquet"))]
             Format::Parquet => Err(Error::Unsupported { file: input.file, format: "Parquet" }),
+            #[cfg(not(feature = "xlsx"))]
+            Format::Xlsx => Err(Error::Unsupported { file: input.file, format: "Excel" }),
+            #[cfg(not(feature = "jsonl"))]
+            Format::JsonLines => Err(Error::Unsupported { file: input.file, format: "JSON" }),
+            #[cfg(not(feature = "arrow"))]
+            Format::Arrow => Err(Error::Unsupported { file: input.file, format: "Arrow" }),
             #[cfg(not(feature = "mat"))]
             Format::Mat => Err(Error::Unsupported { file: input.file, format: "MAT" }),
         }

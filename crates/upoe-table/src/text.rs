@@ -58,7 +58,9 @@ impl TextColumn {
 /// Whether a cell's text says that its value is missing.
 pub fn is_missing(cell: impl AsRef<[u8]>) -> bool {
     let cell = cell.as_ref().trim_ascii();
-    ["", "NA", "N/A", "null", "nan"].iter().any(|word| cell.eq_ignore_ascii_case(word.as_bytes()))
+    ["", "NA", "N/A", "#N/A", "null", "nan"]
+        .iter()
+        .any(|word| cell.eq_ignore_ascii_case(word.as_bytes()))
 }
 
 /// A number as text that reads back to the same bits: whole numbers without a point.

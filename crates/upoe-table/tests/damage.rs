@@ -32,7 +32,7 @@ proptest! {
     #[test]
     fn random_bytes(
         bytes in proptest::collection::vec(any::<u8>(), 0..300),
-        name in "t\\.(csv|tsv|npy|mat|parquet|txt)",
+        name in "t\\.(csv|tsv|npy|mat|parquet|txt|xlsx|jsonl|arrow)",
     ) {
         read(&name, bytes);
     }

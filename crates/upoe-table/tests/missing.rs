@@ -22,7 +22,10 @@ fn missing_cells_can_stay() {
     assert_eq!(bits(&table.data), bits(&[1.0, nan, nan, 4.0, 5.0, 6.0]));
     assert!(table.rows == 3 && table.dropped.is_empty() && table.notices.is_empty());
     // A fit has nothing to learn a column without values from.
-    let error = read("x,y\n1,\n2,\n", &keep).unwrap_err();
+    let table = read("x,y\n1,\n2,\n", &keep).unwrap();
+    assert_eq!(table.notices, [TableNotice::EmptyColumn { column: "y".into() }]);
+    let asked = keep.clone().with(|o| o.columns = strings(&["x", "y"]));
+    let error = read("x,y\n1,\n2,\n", &asked).unwrap_err();
     assert!(matches!(&error, Error::EmptyColumn { column, .. } if column == "y"), "{error}");
     let weighted = keep.clone().with(|o| o.weights = Some("w".into()));
     let error = read("x,w\n1,1\n2,\n", &weighted).unwrap_err();

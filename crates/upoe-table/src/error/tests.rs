@@ -1,6 +1,7 @@
 use super::*;
-use crate::aside::{Aside, TextKind};
+use crate::aside::Aside;
 use crate::notice::TableNotice;
+use crate::text_kind::TextKind;
 
 /// One of every kind, which the compiler checks: the list is that of a `match` without `_`.
 macro_rules! one_of_each {
@@ -83,6 +84,12 @@ fn errors() -> Vec<Error> {
         BadParquet { file: file(), reason: text() },
         Unsupported { file: file(), format: "x" },
         NeedsFile { file: file(), format: "x" },
+        BadXlsx { file: file(), reason: text() },
+        NoSheet { file: file(), wanted: Some(wanted()), names: vec![text()] },
+        OutsideTable { file: file(), sheet: text(), cell: text() },
+        BadJson { file: file(), place: place(), reason: text() },
+        BadArrow { file: file(), reason: text() },
+        MostlyEmpty { file: file(), columns: 1 },
         BadMat { file: file(), reason: "x" },
         BadTiff { file: file(), reason: text() },
         SeveralMatrices { file: file(), names: vec![text()] },
@@ -108,6 +115,9 @@ fn notices() -> Vec<TableNotice> {
         IndexColumn { column: text() },
         NumericHeader { first: 1.0, last: 2.0 },
         DecimalComma {},
+        Sheet { sheet: text(), sheets: 2 },
+        Titles { rows: 1 },
+        LateColumns { columns: vec![text()] },
         ExtraColumns { columns: vec![text()] },
         Rounded { column: text(), place: place(), text: text(), value: 1.0 },
         NoFinalNewline { column: text(), place: place(), text: text() },

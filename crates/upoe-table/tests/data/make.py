@@ -1,10 +1,13 @@
-"""Writes the fixtures beside this file: `python make.py` with numpy, scipy and pyarrow."""
+"""Writes the fixtures beside this file: `python make.py` with numpy, scipy, pyarrow and openpyxl."""
 
+import datetime
 import decimal
 import pathlib
 
 import numpy as np
+import openpyxl
 import pyarrow as pa
+import pyarrow.feather
 import pyarrow.parquet as pq
 import scipy.io
 
@@ -41,6 +44,31 @@ for codec in ["none", "snappy", "gzip", "zstd", "lz4"]:
     columns = table if codec == "none" else table.select(["id", "i8", "f64", "null"])
     pq.write_table(columns, here / f"{codec}.parquet", compression=codec, row_group_size=2,
                    write_statistics=False, store_schema=False)
+
+more = table.append_column("kind", pa.array(["x", "y", "x", None, "x"]).dictionary_encode())
+pyarrow.feather.write_feather(more, here / "none.feather", compression="uncompressed", chunksize=2)
+pyarrow.feather.write_feather(more, here / "lz4.feather", compression="lz4")
+pyarrow.feather.write_feather(more, here / "zstd.arrow", compression="zstd")
+with pa.ipc.new_stream(here / "stream.arrows", more.schema) as stream:
+    stream.write_table(more, max_chunksize=2)
+
+book = openpyxl.Workbook()
+book.active.title = "Read me"
+book.active.append(["Only text here"])
+sheet = book.create_sheet("Measured")
+sheet["B2"] = "Crabs of 2024, in mm"
+rows = [["id", "FL", "CL ", "day", "ok", "sp", None, "note"],
+        ["a", 1.5, "2.25", datetime.date(2024, 1, 31), True, "B", None, None],
+        ["b", 2, "n/a", datetime.datetime(2024, 2, 1, 12, 30), False, "O", None, "seen twice"],
+        ["c", -1e-3, "#N/A", datetime.date(2024, 2, 2), True, "O", None, None]]
+for number, row in enumerate(rows, 4):
+    for column, value in enumerate(row, 2):
+        sheet.cell(number + (number == 7), column, value)  # an empty row before the last one
+book.create_sheet("Other").append([1, 2])
+book["Other"].append([3, 4])
+book.create_sheet("Away").append([9, 9])
+book["Away"].sheet_state = "hidden"
+book.save(here / "book.xlsx")
 
 a = m.astype(float)
 scipy.io.savemat(here / "plain.mat", {"a": a})
