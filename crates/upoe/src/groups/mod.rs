@@ -7,6 +7,8 @@
 
 mod agreement;
 mod axes;
+mod one_mode;
+mod pairs;
 mod partition;
 mod power;
 mod profile;

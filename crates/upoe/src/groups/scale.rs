@@ -10,6 +10,7 @@ use super::power::Power;
 use crate::error::Result;
 use crate::model::Model;
 use crate::rows::Rows;
+use rayon::prelude::*;
 
 /// Groups among rows, on the axes where they were found.
 pub struct Found {
@@ -33,7 +34,8 @@ pub fn search(model: &Model, rows: &Rows, values: &[f64]) -> Result<Found> {
     let n = rows.len() as f64;
     let price = 0.5 * n.ln();
     let column = |c: usize| values.iter().skip(c).step_by(columns).copied().collect::<Vec<f64>>();
-    let best: Option<Vec<(Power, f64)>> = (0..columns).map(|c| Power::of(&column(c))).collect();
+    let best: Option<Vec<(Power, f64)>> =
+        (0..columns).into_par_iter().map(|c| Power::of(&column(c))).collect();
     let Some(best) = best else { return Ok(plain) };
     let bent = best.iter().filter(|b| b.1 > price).count() as f64;
     if bent == 0.0 {

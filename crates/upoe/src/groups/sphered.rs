@@ -2,7 +2,8 @@
 
 use crate::error::Result;
 use crate::linalg::{dot, eigen};
-use faer::Mat;
+use faer::linalg::matmul::matmul;
+use faer::{Accum, Mat, MatMut, MatRef, Par};
 
 /// Degrees of freedom of the Student-t that gives far rows less weight.
 const DEGREES: f64 = 10.0;
@@ -54,12 +55,10 @@ impl Sphered {
         }
         let axis = |k: usize| (0..d).map(|i| vectors[(i, k)] / values[k].sqrt()).collect();
         let map: Vec<Vec<f64>> = (0..dims).map(axis).collect();
-        let mut off = vec![0.0; d];
-        let mut y = Vec::with_capacity(weights.len() * dims);
-        for x in x.chunks_exact(d) {
-            off.iter_mut().zip(x).zip(&mean).for_each(|((o, x), m)| *o = x - m);
-            y.extend(map.iter().map(|a| dot(a, &off)));
-        }
+        let mut off = x.to_vec();
+        off.chunks_exact_mut(d)
+            .for_each(|row| row.iter_mut().zip(&mean).for_each(|(x, m)| *x -= m));
+        let y = upoe_kernels::project(&off, d, &map.concat());
         let ln_det = values[..dims].iter().map(|v| v.ln()).sum();
         Ok(Some(Sphered { y, dims, weights, map, ln_det }))
     }
@@ -88,14 +87,14 @@ pub fn scatter<'a>(
     weights: &[f64],
     centre: impl Fn(usize) -> &'a Vec<f64>,
 ) -> Vec<f64> {
-    let mut sums = vec![0.0; d * d];
-    let mut off = vec![0.0; d];
+    let mut off = Vec::with_capacity(x.len());
     for (i, (x, u)) in x.chunks_exact(d).zip(weights).enumerate() {
-        off.iter_mut().zip(x).zip(centre(i)).for_each(|((o, x), c)| *o = x - c);
-        for (a, row) in off.iter().zip(sums.chunks_exact_mut(d)) {
-            let ua = u * a;
-            row.iter_mut().zip(&off).for_each(|(s, b)| *s += ua * b);
-        }
+        let root = u.sqrt();
+        off.extend(x.iter().zip(centre(i)).map(|(x, c)| root * (x - c)));
     }
+    let off = MatRef::from_column_major_slice(&off, d, weights.len());
+    let mut sums = vec![0.0; d * d];
+    let into = MatMut::from_column_major_slice_mut(&mut sums, d, d);
+    matmul(into, Accum::Replace, off, off.transpose(), 1.0, Par::Seq);
     sums
 }

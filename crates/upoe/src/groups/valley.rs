@@ -4,7 +4,10 @@
 //! (which has one mode: Gaussian, uniform, skewed …) that fits the projections best, as they are or,
 //! because heavy tails are not log-concave, on the scale of asinh.
 
+use super::one_mode::log_concave;
 use crate::expert::normal;
+use crate::linalg::dot;
+use upoe_kernels::{dispatch, exp, ln_1p};
 
 /// Two groups of equal width on a line: shares, means, one deviation.
 #[derive(Clone, Copy, Debug)]
@@ -25,6 +28,8 @@ pub struct Valley {
 
 /// Steps that fit the two groups.
 const STEPS: usize = 200;
+/// Successive projections are taken together in at most so many cells, to fit the two groups.
+const CELLS: usize = 128;
 /// The groups' deviation is at least this share of that of all projections.
 const NARROWEST: f64 = 0.02;
 /// Evidence for a valley along a line that was not searched for.
@@ -41,63 +46,91 @@ pub fn bar(rows: usize, dims: usize, lightness: f64) -> f64 {
     (0.8 * d + 200.0 * d / rows as f64 - LOWER * (1.0 - lightness)).max(LOWEST)
 }
 
+/// Sorted projections, successive ones taken together.
+struct Cells {
+    counts: Vec<f64>,
+    means: Vec<f64>,
+    /// Σ z² of all projections.
+    square: f64,
+}
+
+impl Cells {
+    fn of(sorted: &[f64]) -> Self {
+        let n = sorted.len();
+        let cells = n.min(CELLS);
+        let parts = (0..cells).map(|k| &sorted[k * n / cells..(k + 1) * n / cells]);
+        let counts: Vec<f64> = parts.clone().map(|part| part.len() as f64).collect();
+        let means = parts.zip(&counts).map(|(part, count)| part.iter().sum::<f64>() / count);
+        Cells { means: means.collect(), counts, square: dot(sorted, sorted) }
+    }
+
+    /// How many projections there are.
+    fn total(&self) -> f64 {
+        self.counts.iter().sum()
+    }
+}
+
 impl Two {
-    /// From the rows above a cut and the others.
-    fn at(z: &[f64], cut: f64) -> Option<Two> {
-        let (mut count, mut sum) = ([0.0; 2], [0.0; 2]);
-        for &z in z {
-            let k = usize::from(z > cut);
-            count[k] += 1.0;
-            sum[k] += z;
-        }
-        if count.iter().any(|n| *n < 2.0) {
-            return None;
-        }
-        let means = [sum[0] / count[0], sum[1] / count[1]];
-        let square: f64 = z.iter().map(|z| (z - means[usize::from(*z > cut)]).powi(2)).sum();
-        let n = z.len() as f64;
-        let deviation = (square / n).sqrt();
-        Some(Two { shares: [count[0] / n, count[1] / n], means, deviation })
+    /// Groups of these sizes and sums.
+    fn of(counts: [f64; 2], sums: [f64; 2], square: f64) -> Two {
+        let n = counts[0] + counts[1];
+        let means = [sums[0] / counts[0], sums[1] / counts[1]];
+        let within = square - (0..2).map(|k| sums[k] * means[k]).sum::<f64>();
+        let deviation = (within.max(0.0) / n).sqrt();
+        Two { shares: counts.map(|c| c / n), means, deviation }
     }
 
-    /// The chance that a row at z is of the second group, and ln p there up to a constant.
-    fn second(&self, z: f64) -> (f64, f64) {
-        let term = |k: usize| {
-            let y = (z - self.means[k]) / self.deviation;
-            self.shares[k].ln() - 0.5 * y * y
-        };
-        let (a, b) = (term(0), term(1));
-        let top = a.max(b);
-        let total = top + ((a - top).exp() + (b - top).exp()).ln();
-        ((b - total).exp(), total - self.deviation.ln())
+    /// From what is above a cut and the rest.
+    fn at(cells: &Cells, cut: f64) -> Option<Two> {
+        let (mut counts, mut sums) = ([0.0; 2], [0.0; 2]);
+        for (count, mean) in cells.counts.iter().zip(&cells.means) {
+            let k = usize::from(*mean > cut);
+            counts[k] += count;
+            sums[k] += count * mean;
+        }
+        counts.iter().all(|n| *n >= 2.0).then(|| Two::of(counts, sums, cells.square))
     }
 
-    /// The most probable groups, by EM from these.
-    fn learned(mut self, z: &[f64], narrowest: f64) -> (Two, f64) {
-        let n = z.len() as f64;
+    /// The most probable groups, by EM from these, with their ln likelihood up to a constant.
+    fn learned(mut self, cells: &Cells, narrowest: f64) -> (Two, f64) {
+        let n = cells.total();
+        let sum = dot(&cells.counts, &cells.means);
+        let (mut second, mut ln_p) = (vec![0.0; cells.means.len()], vec![0.0; cells.means.len()]);
         let mut before = f64::NEG_INFINITY;
         for _ in 0..STEPS {
-            let (mut count, mut sum, mut square, mut ln_p) = (0.0, [0.0; 2], [0.0; 2], 0.0);
-            for &z in z {
-                let (r, p) = self.second(z);
-                count += r;
-                sum[0] += (1.0 - r) * z;
-                sum[1] += r * z;
-                square[0] += (1.0 - r) * z * z;
-                square[1] += r * z * z;
-                ln_p += p;
+            self.deviation = self.deviation.max(narrowest);
+            self.expect(cells, &mut second, &mut ln_p);
+            let total = dot(&cells.counts, &ln_p) - n * self.deviation.ln();
+            second.iter_mut().zip(&cells.counts).for_each(|(s, count)| *s *= count);
+            let count: f64 = second.iter().sum();
+            if total - before < 1e-4 || !(count > 1.0 && count < n - 1.0) {
+                return (self, total);
             }
-            if ln_p - before < 1e-4 || !(count > 1.0 && count < n - 1.0) {
-                return (self, ln_p);
-            }
-            before = ln_p;
-            let counts = [n - count, count];
-            let means = [sum[0] / counts[0], sum[1] / counts[1]];
-            let within: f64 = (0..2).map(|k| square[k] - counts[k] * means[k] * means[k]).sum();
-            let deviation = (within.max(0.0) / n).sqrt().max(narrowest);
-            self = Two { shares: [counts[0] / n, counts[1] / n], means, deviation };
+            before = total;
+            let above = dot(&second, &cells.means);
+            self = Two::of([n - count, count], [sum - above, above], cells.square);
         }
+        self.deviation = self.deviation.max(narrowest);
         (self, before)
+    }
+
+    /// The chance of each cell to be of the second group, and its ln p up to a constant.
+    fn expect(&self, cells: &Cells, second: &mut [f64], ln_p: &mut [f64]) {
+        let ln_share = self.shares.map(f64::ln);
+        let (means, scale) = (self.means, 1.0 / self.deviation);
+        dispatch(
+            #[inline(always)]
+            || {
+                for ((z, second), ln_p) in cells.means.iter().zip(&mut *second).zip(&mut *ln_p) {
+                    let (a, b) = ((z - means[0]) * scale, (z - means[1]) * scale);
+                    let (a, b) = (ln_share[0] - 0.5 * a * a, ln_share[1] - 0.5 * b * b);
+                    let e = exp(-(a - b).abs());
+                    let likelier = 1.0 / (1.0 + e);
+                    *second = if b > a { likelier } else { e * likelier };
+                    *ln_p = a.max(b) + ln_1p(e);
+                }
+            },
+        );
     }
 
     /// Where both groups are equally probable.
@@ -112,15 +145,19 @@ impl Two {
     }
 }
 
-/// How clear the valley near a cut is; `None` where the projections have too few values.
-pub fn valley(z: &[f64], near: f64) -> Option<Valley> {
-    let bins = Bins::of(z)?;
+/// How clear the valley near a cut is; `None` where the projections have too few values. Evidence that
+/// turns out to be below `bar` is not worked out further: it is an upper limit.
+pub fn valley(z: &[f64], near: f64, bar: f64) -> Option<Valley> {
     let n = z.len() as f64;
     let mean = z.iter().sum::<f64>() / n;
     let deviation = (z.iter().map(|z| (z - mean).powi(2)).sum::<f64>() / n).sqrt();
+    let mut sorted = z.to_vec();
+    sorted.sort_unstable_by(f64::total_cmp);
+    let bins = Bins::of(&sorted)?;
+    let cells = Cells::of(&sorted);
     let starts = [near, bins.quantile(0.1), bins.quantile(0.5), bins.quantile(0.9)];
-    let fits = starts.iter().filter_map(|c| Two::at(z, *c));
-    let fits = fits.map(|two| two.learned(z, NARROWEST * deviation));
+    let fits = starts.iter().filter_map(|c| Two::at(&cells, *c));
+    let fits = fits.map(|two| two.learned(&cells, NARROWEST * deviation));
     let (two, _) = fits.max_by(|a, b| a.1.total_cmp(&b.1))?;
     let two = if two.means[0] <= two.means[1] {
         two
@@ -128,8 +165,13 @@ pub fn valley(z: &[f64], near: f64) -> Option<Valley> {
         let flip = |[a, b]: [f64; 2]| [b, a];
         Two { shares: flip(two.shares), means: flip(two.means), ..two }
     };
-    let one = bins.log_concave().max(bins.compressed()?.log_concave());
-    let evidence = 2.0 * (bins.ln_p_of(&two) - one);
+    let ln_p = bins.ln_p_of(&two);
+    let enough = ln_p - 0.5 * bar;
+    let mut one = bins.log_concave(enough);
+    if one <= enough {
+        one = one.max(bins.compressed()?.log_concave(enough));
+    }
+    let evidence = 2.0 * (ln_p - one);
     Some(Valley { evidence, cut: two.cut() })
         .filter(|v| v.evidence.is_finite() && v.cut.is_finite())
 }
@@ -141,9 +183,7 @@ struct Bins {
 }
 
 impl Bins {
-    fn of(z: &[f64]) -> Option<Bins> {
-        let mut sorted = z.to_vec();
-        sorted.sort_unstable_by(f64::total_cmp);
+    fn of(sorted: &[f64]) -> Option<Bins> {
         let n = sorted.len();
         let wanted = (n / 4).clamp(8, 60);
         let (first, last) = (*sorted.first()?, *sorted.last()?);
@@ -198,90 +238,8 @@ impl Bins {
         bins.map(|(k, c)| c * (cdf(k + 1) - cdf(k)).max(1e-300).ln()).sum()
     }
 
-    /// ln p of the counts under the best log-concave density, which is constant in every bin: its
-    /// slopes from bin to bin fall. Newton steps with the diagonal of the curvature, projected on
-    /// falling slopes (iterative convex minorants).
-    fn log_concave(&self) -> f64 {
-        let m = self.counts.len();
-        let n: f64 = self.counts.iter().sum();
-        let widths: Vec<f64> = self.edges.windows(2).map(|e| e[1] - e[0]).collect();
-        let centres: Vec<f64> = self.edges.windows(2).map(|e| 0.5 * (e[0] + e[1])).collect();
-        let steps: Vec<f64> = centres.windows(2).map(|c| c[1] - c[0]).collect();
-        let mean = self.counts.iter().zip(&centres).map(|(c, x)| c * x).sum::<f64>() / n;
-        let square = |(c, x): (&f64, &f64)| c * (x - mean) * (x - mean);
-        let variance = self.counts.iter().zip(&centres).map(square).sum::<f64>() / n;
-        let probabilities = |slopes: &[f64]| -> Vec<f64> {
-            let mut height = 0.0;
-            let mut ln_p = vec![widths[0].ln()];
-            for (k, slope) in slopes.iter().enumerate() {
-                height += slope * steps[k];
-                ln_p.push(height + widths[k + 1].ln());
-            }
-            let top = ln_p.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-            let total = top + ln_p.iter().map(|p| (p - top).exp()).sum::<f64>().ln();
-            ln_p.iter().map(|p| p - total).collect()
-        };
-        let value =
-            |ln_p: &[f64]| -> f64 { self.counts.iter().zip(ln_p).map(|(c, p)| c * p).sum() };
-        // The slopes of a Gaussian.
-        let mut slopes: Vec<f64> =
-            centres.windows(2).map(|c| (mean - 0.5 * (c[0] + c[1])) / variance).collect();
-        let mut ln_p = probabilities(&slopes);
-        let mut best = value(&ln_p);
-        for _ in 0..500 {
-            let (mut above, mut counted) = (0.0, 0.0);
-            let (mut slope, mut curve) = (vec![0.0; m - 1], vec![0.0; m - 1]);
-            for k in (0..m - 1).rev() {
-                above += ln_p[k + 1].exp();
-                counted += self.counts[k + 1];
-                slope[k] = steps[k] * (counted - n * above);
-                curve[k] = n * steps[k] * steps[k] * (above * (1.0 - above)).max(1e-9);
-            }
-            let target: Vec<f64> = (0..m - 1).map(|k| slopes[k] + slope[k] / curve[k]).collect();
-            let target = falling(&target, &curve);
-            let move_by: Vec<f64> = target.iter().zip(&slopes).map(|(t, s)| t - s).collect();
-            let rise: f64 = move_by.iter().zip(&slope).map(|(d, g)| d * g).sum();
-            if rise < 1e-6 {
-                break;
-            }
-            let mut step = 1.0;
-            let found = loop {
-                let tried: Vec<f64> =
-                    slopes.iter().zip(&move_by).map(|(s, d)| s + step * d).collect();
-                let tried_ln_p = probabilities(&tried);
-                let tried_value = value(&tried_ln_p);
-                if tried_value >= best + 0.1 * step * rise {
-                    break Some((tried, tried_ln_p, tried_value));
-                }
-                step *= 0.5;
-                if step < 1e-8 {
-                    break None;
-                }
-            };
-            let Some((tried, tried_ln_p, tried_value)) = found else { break };
-            let gained = tried_value - best;
-            (slopes, ln_p, best) = (tried, tried_ln_p, tried_value);
-            if gained < 1e-6 {
-                break;
-            }
-        }
-        best
+    /// That under the best log-concave density; see [`log_concave`].
+    fn log_concave(&self, enough: f64) -> f64 {
+        log_concave(&self.edges, &self.counts, enough)
     }
-}
-
-/// The nearest falling sequence, with weights: pool adjacent violators.
-fn falling(values: &[f64], weights: &[f64]) -> Vec<f64> {
-    let mut pools: Vec<(f64, f64, usize)> = Vec::new();
-    for (&value, &weight) in values.iter().zip(weights) {
-        let mut pool = (value, weight, 1);
-        while let Some(&(mean, mass, count)) = pools.last()
-            && mean < pool.0
-        {
-            pools.pop();
-            let total = mass + pool.1;
-            pool = ((mean * mass + pool.0 * pool.1) / total, total, count + pool.2);
-        }
-        pools.push(pool);
-    }
-    pools.into_iter().flat_map(|(mean, _, count)| std::iter::repeat_n(mean, count)).collect()
 }
