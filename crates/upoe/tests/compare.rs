@@ -132,6 +132,54 @@ fn spread_tails_correlation_and_groups_have_their_names() {
     assert!((change.size - 0.2).abs() < 0.08, "{change:?}");
 }
 
+/// Rows of two groups, 1.2 deviations apart in each of four columns; some columns are multiplied.
+fn blurred(seed: u64, n: usize, share: f64, apart: f64) -> Vec<f64> {
+    let mut rng = rng(seed);
+    let row = |rng: &mut Stream| {
+        let up = if rng.random::<f64>() < share { apart } else { 0.0 };
+        [(); 5]
+            .map(|()| normal(rng))
+            .iter()
+            .enumerate()
+            .map(move |(i, z)| z + up * f64::from(i32::from(i < 4)))
+            .collect::<Vec<f64>>()
+    };
+    (0..n).flat_map(|_| row(&mut rng)).collect()
+}
+
+#[test]
+fn columns_that_move_a_little_together_are_found() {
+    // No group can be seen, and no single column differs enough: a test of each column finds 50 %.
+    let found = |seed: u64| {
+        let (a, b) = (blurred(2 * seed, 100, 0.5, 1.2), blurred(2 * seed + 1, 100, 0.75, 1.2));
+        u32::from(of(&a, &b, 5, &Settings::default()).changed(0.05).unwrap())
+    };
+    let found: u32 = (0..40).into_par_iter().map(found).sum();
+    assert!(found >= 24, "{found} of 40");
+}
+
+#[test]
+fn the_share_of_a_group_has_its_name() {
+    let (a, b) = (blurred(1, 400, 0.5, 3.0), blurred(2, 400, 0.7, 3.0));
+    let compared = of(&a, &b, 5, &Settings::default());
+    let change = &compared.changes[0];
+    let Place::Group { name, columns } = &change.place else { panic!("{compared:#?}") };
+    assert_eq!((change.kind, compared.changes.len()), (Kind::Share, 1), "{compared:#?}");
+    assert!(name.contains("c") && columns.len() > 1, "{change:?}");
+    let sizes = (0.2 - change.size.abs()).abs();
+    assert!(sizes < 0.08 && change.interval[0] < change.size, "{change:?}");
+    let said = &change.sentence;
+    assert!(
+        said.starts_with("the group “c") && said.contains(" of the rows instead of "),
+        "{said}"
+    );
+    // Both groups moved: not a change of shares.
+    let mut moved = blurred(2, 400, 0.5, 3.0);
+    moved.iter_mut().for_each(|x| *x += 0.8);
+    let moved = of(&a, &moved, 5, &Settings::default());
+    assert!(moved.changes.iter().all(|c| c.kind != Kind::Share), "{moved:#?}");
+}
+
 #[test]
 fn the_rows_that_drive_a_change_are_those_that_changed() {
     let (a, mut b) = (table(1, 300), table(2, 300));

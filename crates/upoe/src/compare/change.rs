@@ -59,6 +59,13 @@ pub enum Place {
         /// Their names.
         columns: [String; 2],
     },
+    /// In a group of rows.
+    Group {
+        /// What it is called.
+        name: String,
+        /// The columns that name it.
+        columns: Vec<String>,
+    },
     /// In all columns at once.
     Everywhere,
 }
@@ -176,6 +183,13 @@ impl Found<'_> {
             }
             _ => Err(self.into()),
         }
+    }
+
+    /// A change of the share of a group, by the chance of each row to be in it.
+    pub fn of_share(self, in_a: &[f64], in_b: &[f64]) -> Change {
+        let ([a, sd_a, ..], [b, sd_b, ..]) = (moments(in_a), moments(in_b));
+        let error = sd_a * sd_a / in_a.len() as f64 + sd_b * sd_b / in_b.len() as f64;
+        self.difference(Kind::Share, a, b, HALF * error.sqrt())
     }
 
     /// A change of a correlation.

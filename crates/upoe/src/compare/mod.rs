@@ -9,12 +9,15 @@ mod change;
 mod check;
 mod exchange;
 mod likelihood;
+mod line;
 mod modes;
 mod pair;
 mod pursuit;
 mod scores;
+mod shares;
 mod statistics;
 mod steps;
+mod waves;
 mod words;
 
 pub use change::{Change, Kind, Place};

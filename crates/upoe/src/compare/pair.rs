@@ -89,6 +89,11 @@ impl Pair {
         self.rows.chunks_exact(self.columns).map(|row| self.map.sphered(row).0)
     }
 
+    /// The values of a column, in its units.
+    pub fn column(&self, i: usize) -> Vec<f64> {
+        self.rows.chunks_exact(self.columns).map(|row| row[i]).collect()
+    }
+
     /// Projections of all rows on a direction.
     pub fn along(&self, direction: &[f64]) -> Vec<f64> {
         self.x.chunks_exact(self.dims).map(|x| dot(x, direction)).collect()
@@ -219,7 +224,7 @@ fn all(rows: &Rows) -> Vec<f64> {
 }
 
 /// The rows in rising order, so that nothing depends on which table they are of.
-fn in_order(values: &[f64], columns: usize) -> Vec<f64> {
+pub(super) fn in_order(values: &[f64], columns: usize) -> Vec<f64> {
     let mut rows: Vec<&[f64]> = values.chunks_exact(columns).collect();
     let compare = |a: &&[f64], b: &&[f64]| {
         let mut cells = a.iter().zip(*b).map(|(a, b)| a.total_cmp(b));

@@ -8,6 +8,7 @@
 use super::Told;
 use super::exchange::{Exchange, p_value};
 use super::scores::{ORDERS, hermite, normal_scores, quantile, sorted, standardise};
+use super::waves::{WAVES, Waves};
 use crate::linalg::{dot, eigen, eigenvalues};
 use faer::Mat;
 use rayon::prelude::*;
@@ -46,6 +47,10 @@ pub(super) enum Function {
     Coordinate(usize),
     /// The product of two coordinates.
     Product(usize, usize),
+    /// The chance of being in a group.
+    Share(usize),
+    /// The cosine or the sine of a wave over all columns' scores.
+    Wave { wave: usize, sine: bool },
 }
 
 /// Statistics of one kind.
@@ -66,9 +71,16 @@ pub(super) enum Group {
     AnySpread,
     /// Of the spread, in all directions together.
     AllSpread,
+    /// Of the means of all columns together: where columns move as one, this says more than any direction of sphered
+    /// space.
+    AllColumns,
+    /// Of the groups among the rows.
+    Share,
+    /// Of anything, as a kernel sees it: the sum over waves.
+    Kernel,
 }
 
-const GROUPS: [Group; 12] = [
+const GROUPS: [Group; 15] = [
     Group::ColumnShift,
     Group::ColumnSpread,
     Group::ColumnShape,
@@ -81,7 +93,18 @@ const GROUPS: [Group; 12] = [
     Group::AnyShift,
     Group::AnySpread,
     Group::AllSpread,
+    Group::AllColumns,
+    Group::Share,
+    Group::Kernel,
 ];
+
+impl Group {
+    /// What all columns show together counts twice: it is what most changes have in common, and otherwise would lose to the
+    /// many groups of single functions.
+    fn weight(self) -> f64 {
+        if matches!(self, Group::AllColumns | Group::Kernel) { 2.0 } else { 1.0 }
+    }
+}
 
 /// The Gumbel distribution with the median and the 95 % point of a group's figures.
 #[derive(Clone, Copy, Debug)]
@@ -91,13 +114,14 @@ struct Scale {
 }
 
 impl Scale {
-    fn of(figures: &[f64]) -> Scale {
+    /// Of a group that has `weight` times the say of others.
+    fn of(figures: &[f64], weight: f64) -> Scale {
         // Where P(X ≤ x) is 0.5 and 0.95, in widths from the location.
         let (middle, high) = (-(2f64.ln().ln()), -(-(0.95f64.ln())).ln());
         let figures = sorted(figures);
         let (median, upper) = (quantile(&figures, 0.5), quantile(&figures, 0.95));
         let width = ((upper - median) / (high - middle)).max(1e-12);
-        Scale { location: median - middle * width, width }
+        Scale { location: median - (middle + weight.ln()) * width, width }
     }
 
     fn score(&self, figure: f64) -> f64 {
@@ -127,12 +151,25 @@ pub(super) struct Different {
     pub p_value: f64,
 }
 
-/// Gaussianised rows with their views, as functions are computed from them.
+/// Gaussianised rows, as functions are computed from them.
+#[derive(Clone, Copy)]
+pub(super) struct Seen<'a> {
+    pub x: &'a [f64],
+    pub dims: usize,
+    pub views: &'a [View],
+    /// The chance of each row to be in each group: one vector per group.
+    pub chances: &'a [Vec<f64>],
+}
+
+/// The same with what functions have in common.
 struct Looks<'a> {
-    x: &'a [f64],
-    dims: usize,
+    seen: Seen<'a>,
     scores: Vec<Vec<f64>>,
     lengths: Vec<f64>,
+    waves: Waves,
+    /// The scores of all columns, row after row.
+    columns: Vec<f64>,
+    width: usize,
 }
 
 impl Looks<'_> {
@@ -140,7 +177,7 @@ impl Looks<'_> {
         let of_scores = |column: &mut [f64], scores: &[f64], order: usize| {
             column.iter_mut().zip(scores).for_each(|(c, h)| *c = hermite(order, *h));
         };
-        let coordinate = |i: usize, a: usize| self.x[i * self.dims + a];
+        let coordinate = |i: usize, a: usize| self.seen.x[i * self.seen.dims + a];
         match function {
             Function::View { view, order } => of_scores(column, &self.scores[view], order),
             Function::Length { order } => of_scores(column, &self.lengths, order),
@@ -155,23 +192,23 @@ impl Looks<'_> {
                 let product = |i: usize| coordinate(i, a) * coordinate(i, b);
                 column.iter_mut().enumerate().for_each(|(i, c)| *c = product(i));
             }
+            Function::Share(k) => column.copy_from_slice(&self.seen.chances[k]),
+            Function::Wave { wave, sine } => {
+                let rows = self.columns.chunks_exact(self.width.max(1));
+                column.iter_mut().zip(rows).for_each(|(c, h)| *c = self.waves.at(wave, sine, h));
+            }
         }
         standardise(column);
     }
 }
 
 impl Tests {
-    /// Tests rows of `dims` entries, those of A first.
-    pub fn of<E>(
-        x: &[f64],
-        dims: usize,
-        views: &[View],
-        exchange: &Exchange,
-        told: &mut Told<E>,
-    ) -> Result<Tests, E> {
-        let looks = looks(x, dims, views);
-        let functions = functions(dims, views);
-        let groups: Vec<Group> = functions.iter().map(|f| group(*f, views)).collect();
+    /// Tests rows, those of A first.
+    pub fn of<E>(seen: Seen, exchange: &Exchange, told: &mut Told<E>) -> Result<Tests, E> {
+        let looks = looks(seen, exchange.seed);
+        let dims = seen.dims;
+        let functions = functions(seen);
+        let groups: Vec<Group> = functions.iter().map(|f| group(*f, seen.views)).collect();
         let fill = |k: usize, column: &mut [f64]| looks.fill(functions[k], column);
         let sums = exchange.sums(functions.len(), fill, told)?;
         let figures = |line: &Vec<f64>| -> Vec<Option<f64>> {
@@ -180,7 +217,7 @@ impl Tests {
         let figures: Vec<Vec<Option<f64>>> = sums.par_iter().map(figures).collect();
         let scale = |g: usize| -> Option<Scale> {
             let of_group: Option<Vec<f64>> = figures.iter().map(|line| line[g]).collect();
-            of_group.map(|figures| Scale::of(&figures))
+            of_group.map(|figures| Scale::of(&figures, GROUPS[g].weight()))
         };
         let scales: Vec<Option<Scale>> = (0..GROUPS.len()).map(scale).collect();
         let largest = |line: &Vec<Option<f64>>| {
@@ -212,14 +249,15 @@ impl Tests {
     /// The functions that can be named, with how surprising each is.
     pub fn named(&self) -> impl Iterator<Item = Different> {
         let named = |k: &usize| {
-            !matches!(self.functions[*k], Function::Coordinate(_) | Function::Product(..))
+            use Function::{Coordinate, Product, Wave};
+            !matches!(self.functions[*k], Coordinate(_) | Product(..) | Wave { .. })
         };
         (0..self.functions.len()).filter(named).map(|k| self.judged(k, self.differences[k]))
     }
 
-    /// The direction in which the mean differs most and that in which the spread does, with their
-    /// scores.
-    pub fn anywhere(&self, dims: usize) -> [Option<(Vec<f64>, f64)>; 2] {
+    /// The direction in which the mean differs most, that in which the spread does, and that of the columns' means, with
+    /// their scores.
+    pub fn anywhere(&self, dims: usize, views: &[View]) -> [Option<(Vec<f64>, f64)>; 3] {
         let score = |group: Group| {
             let g = GROUPS.iter().position(|g| *g == group)?;
             Some(self.scales[g]?.score(figure(group, &self.differences, &self.groups, dims)?))
@@ -232,27 +270,51 @@ impl Tests {
             let first = usize::from(values[0].abs() < values[dims - 1].abs()) * (dims - 1);
             Some(((0..dims).map(|i| vectors[(i, first)]).collect(), score))
         });
-        [shift, spread]
+        let columns = score(Group::AllColumns).map(|score| {
+            let mut direction = vec![0.0; dims];
+            for (function, difference) in self.functions.iter().zip(&self.differences) {
+                if let Function::View { view, order: 1 } = function
+                    && matches!(views[*view].sight, Sight::Column(_))
+                {
+                    let column = direction.iter_mut().zip(&views[*view].direction);
+                    column.for_each(|(sum, w)| *sum += difference * w);
+                }
+            }
+            (direction, score)
+        });
+        [shift, spread, columns]
     }
 }
 
-fn looks<'a>(x: &'a [f64], dims: usize, views: &[View]) -> Looks<'a> {
+fn looks(seen: Seen, seed: u64) -> Looks {
+    let Seen { x, dims, views, .. } = seen;
     let score = |view: &View| {
         let z: Vec<f64> = x.chunks_exact(dims).map(|x| dot(x, &view.direction)).collect();
         normal_scores(&z)
     };
     let lengths: Vec<f64> = x.chunks_exact(dims).map(|x| dot(x, x)).collect();
-    let scores = views.par_iter().map(score).collect();
-    Looks { x, dims, scores, lengths: normal_scores(&lengths) }
+    let scores: Vec<Vec<f64>> = views.par_iter().map(score).collect();
+    let columns: Vec<usize> = of_columns(views).collect();
+    let row = |i: usize| columns.iter().map(|v| scores[*v][i]).collect::<Vec<f64>>();
+    let (width, rows) = (columns.len(), lengths.len());
+    let columns = (0..rows).flat_map(row).collect();
+    let (waves, lengths) = (Waves::new(width, seed), normal_scores(&lengths));
+    Looks { seen, scores, lengths, waves, columns, width }
 }
 
-fn functions(dims: usize, views: &[View]) -> Vec<Function> {
-    let mut functions = Vec::new();
+/// The views of columns.
+fn of_columns(views: &[View]) -> impl Iterator<Item = usize> {
+    (0..views.len()).filter(|v| matches!(views[*v].sight, Sight::Column(_)))
+}
+
+fn functions(seen: Seen) -> Vec<Function> {
+    let Seen { dims, views, chances, .. } = seen;
+    let mut functions: Vec<Function> = (0..chances.len()).map(Function::Share).collect();
     for view in 0..views.len() {
         functions.extend((1..=ORDERS).map(|order| Function::View { view, order }));
     }
     if dims > 1 {
-        let columns = || (0..views.len()).filter(|v| matches!(views[*v].sight, Sight::Column(_)));
+        let columns = || of_columns(views);
         functions.extend((1..=2).map(|order| Function::Length { order }));
         if dims <= MOST_DIMS {
             let pairs =
@@ -265,6 +327,8 @@ fn functions(dims: usize, views: &[View]) -> Vec<Function> {
             functions.extend(products);
         }
     }
+    let both = |wave| [false, true].map(|sine| Function::Wave { wave, sine });
+    functions.extend((0..WAVES).flat_map(both));
     functions
 }
 
@@ -283,16 +347,24 @@ fn group(function: Function, views: &[View]) -> Group {
         Function::Length { .. } => Group::Length,
         Function::Coordinate(_) => Group::AnyShift,
         Function::Product(..) => Group::AnySpread,
+        Function::Share(_) => Group::Share,
+        Function::Wave { .. } => Group::Kernel,
     }
 }
 
 /// A group's figure; `None` where it has no functions.
 fn figure(group: Group, line: &[f64], groups: &[Group], dims: usize) -> Option<f64> {
-    let functions = if group == Group::AllSpread { Group::AnySpread } else { group };
+    let functions = match group {
+        Group::AllSpread => Group::AnySpread,
+        Group::AllColumns => Group::ColumnShift,
+        group => group,
+    };
     let start = groups.iter().position(|g| *g == functions)?;
     let squares = || line.iter().zip(groups).filter(|(_, g)| **g == functions).map(|(t, _)| t * t);
     match group {
-        Group::AnyShift | Group::AllSpread => Some(squares().sum()),
+        Group::AnyShift | Group::AllSpread | Group::AllColumns | Group::Kernel => {
+            Some(squares().sum())
+        }
         Group::AnySpread => {
             let values = eigenvalues(&symmetric(&line[start..], dims)).ok()?;
             Some(values[0].powi(2).max(values[dims - 1].powi(2)))

@@ -2,14 +2,14 @@
 
 use super::change::{Change, Found, Place};
 use super::exchange::Exchange;
+use super::line::Line;
 use super::pair::Pair;
 use super::scores::{ORDERS, hermite, normal_scores, standardise};
-use super::statistics::{Different, Function, Sight, Tests, View};
+use super::shares::{Shares, stayed, towards};
+use super::statistics::{Different, Function, Seen, Sight, Tests, View};
 use super::{Settings, Told, pursuit};
 use crate::error::{Error, Result};
 use crate::linalg::{dot, orthonormal, unit};
-use crate::rows::Rows;
-use crate::whitening::{Dims, Whitening};
 
 /// Steps at most.
 const MOST: usize = 8;
@@ -37,12 +37,19 @@ pub(super) fn explain<E: From<Error> + Send>(
     told: &mut Told<E>,
 ) -> std::result::Result<Explained, E> {
     let views = pair.views();
+    told.step("finding groups", 0, 0, "")?;
+    let shares = Shares::of(&pair.rows, pair.columns)?;
     let mut explained = Explained { p_value: 1.0, changes: Vec::new() };
     for step in 0..MOST {
         let (rows, of_b) = (pair.of_a + pair.of_b, pair.of_b);
         let seed = settings.seed.wrapping_add(step as u64);
         let exchange = Exchange { rows, of_b, times: settings.exchanges, seed };
-        let tests = Tests::of(&pair.x, pair.dims, &views, &exchange, told)?;
+        let chances = match &shares {
+            Some(shares) => shares.chances(&pair.rows, pair.columns)?,
+            None => Vec::new(),
+        };
+        let seen = Seen { x: &pair.x, dims: pair.dims, views: &views, chances: &chances };
+        let tests = Tests::of(seen, &exchange, told)?;
         let p_value = (tests.p_value / SHARE).min(1.0);
         if step == 0 {
             explained.p_value = p_value;
@@ -51,7 +58,9 @@ pub(super) fn explain<E: From<Error> + Send>(
             break;
         }
         let told_so_far = explained.changes.len();
-        let namer = Namer { names, tests: &tests, level: settings.level, beyond: step > 0 };
+        let groups = shares.as_ref().map(|shares| (shares, &chances[..]));
+        let (tests, level, beyond) = (&tests, settings.level, step > 0);
+        let namer = Namer { names, tests, groups, level, beyond };
         namer.step(pair, &views, &mut explained.changes)?;
         // A later change is no surer than those before it.
         for k in told_so_far.max(1)..explained.changes.len() {
@@ -82,6 +91,8 @@ pub(super) fn explain<E: From<Error> + Send>(
 struct Namer<'a> {
     names: &'a [String],
     tests: &'a Tests,
+    /// The groups, and the chance of each row to be in each.
+    groups: Option<(&'a Shares, &'a [Vec<f64>])>,
     level: f64,
     beyond: bool,
 }
@@ -90,7 +101,7 @@ impl Namer<'_> {
     /// Names what differs most, and takes it out of B.
     fn step(&self, pair: &mut Pair, views: &[View], changes: &mut Vec<Change>) -> Result<()> {
         let known = changes.len();
-        match self.most(views) {
+        match self.most(pair, views) {
             Some(Different { function: Function::Pair(a, b), p_value, difference, .. }) => {
                 let pair_of = [&views[a], &views[b]];
                 changes.push(self.correlation(pair, pair_of, difference.signum(), p_value));
@@ -114,14 +125,18 @@ impl Namer<'_> {
                 self.line(pair, &views[view], Some((view, order)), changes)?;
                 pair.undo(&views[view].direction)?;
             }
+            Some(Different { function: Function::Share(k), p_value, .. }) => {
+                if let Some((shares, chances)) = self.groups {
+                    let view = towards(&pair.x, pair.dims, &chances[k]);
+                    changes.push(self.share(pair, shares, (k, &chances[k]), &view, p_value));
+                    pair.undo(&view.direction)?;
+                }
+            }
             _ => {
-                let [shift, spread] = self.tests.anywhere(pair.dims);
-                let better = match (shift, spread) {
-                    (Some((w, s)), Some((v, t))) => Some(if s >= t { (w, 1) } else { (v, 2) }),
-                    (Some((w, _)), None) => Some((w, 1)),
-                    _ => None,
-                };
-                let Some((direction, order)) = better else { return Ok(()) };
+                let found = self.tests.anywhere(pair.dims, views).into_iter().zip([1, 2, 1]);
+                let found = found.filter_map(|(found, order)| Some((found?, order)));
+                let better = found.max_by(|((_, s), _), ((_, t), _)| s.total_cmp(t));
+                let Some(((direction, _), order)) = better else { return Ok(()) };
                 let view = View { sight: Sight::Found, direction: unit(&direction) };
                 self.line(pair, &view, None, changes)?;
                 if changes.len() == known {
@@ -138,22 +153,55 @@ impl Namer<'_> {
         (p_value / SHARE).min(1.0)
     }
 
-    /// The function that can be named and differs most; a column where it is nearly as good.
-    fn most(&self, views: &[View]) -> Option<Different> {
+    /// The function that can be named and differs most; the share of a group or a column where it is nearly as good.
+    fn most(&self, pair: &Pair, views: &[View]) -> Option<Different> {
         let significant = |d: &Different| self.corrected(d.p_value) <= self.level;
-        let all: Vec<Different> = self.tests.named().filter(significant).collect();
+        let all = self.tests.named().filter(significant);
+        let all: Vec<Different> = all.filter(|d| self.only_share(pair, d.function)).collect();
         let best = all.iter().map(|d| d.score).fold(f64::NEG_INFINITY, f64::max);
         let readable = |d: &Different| match d.function {
             Function::View { view, .. } => match views[view].sight {
-                Sight::Column(_) => 0,
-                Sight::Given(_) => 1,
-                Sight::Found => 3,
+                Sight::Column(_) => 1,
+                Sight::Given(_) => 2,
+                Sight::Found => 4,
             },
-            Function::Pair(..) => 2,
-            _ => 4,
+            Function::Pair(..) => 3,
+            Function::Share(_) => 0,
+            _ => 5,
         };
         let close = all.into_iter().filter(|d| d.score >= PLAIN * best);
         close.min_by(|a, b| readable(a).cmp(&readable(b)).then(b.score.total_cmp(&a.score)))
+    }
+
+    /// Of the shares of groups those that have changed while the groups stayed where they were.
+    fn only_share(&self, pair: &Pair, function: Function) -> bool {
+        match (function, self.groups) {
+            (Function::Share(k), Some((_, chances))) => {
+                let view = towards(&pair.x, pair.dims, &chances[k]);
+                stayed(&pair.along(&view.direction), chances, pair.of_a)
+            }
+            _ => true,
+        }
+    }
+
+    fn share(
+        &self,
+        pair: &Pair,
+        shares: &Shares,
+        (group, chances): (usize, &[f64]),
+        view: &View,
+        p_value: f64,
+    ) -> Change {
+        let columns = shares.columns(group).into_iter().map(|j| self.names[j].clone()).collect();
+        let place = Place::Group { name: shares.name(group, self.names), columns };
+        let z = pair.along(&view.direction);
+        let (a, b) = z.split_at(pair.of_a);
+        let (in_a, in_b) = chances.split_at(pair.of_a);
+        let sign = in_b.iter().sum::<f64>() / in_b.len() as f64
+            - in_a.iter().sum::<f64>() / in_a.len() as f64;
+        let rows = largest(in_b, sign);
+        let (p_value, beyond) = (self.corrected(p_value), self.beyond);
+        Found { place, p_value, beyond, rows, a, b }.of_share(in_a, in_b)
     }
 
     /// Names all that differs along a view: its groups, or its mean, then its spread with the means made equal, then its
@@ -218,7 +266,7 @@ impl Namer<'_> {
             Sight::Column(i) | Sight::Given(i) => i,
             Sight::Found => 0,
         });
-        let [first, second] = columns.map(|i| column(pair, i));
+        let [first, second] = columns.map(|i| pair.column(i));
         let r = |range: std::ops::Range<usize>| correlation(&first[range.clone()], &second[range]);
         let all = pair.of_a + pair.of_b;
         let (before, after) = (r(0..pair.of_a), r(pair.of_a..all));
@@ -230,84 +278,6 @@ impl Namer<'_> {
         let (a, b) = products.split_at(pair.of_a);
         Found { place, p_value, beyond, rows, a, b }.of_correlation(before, after)
     }
-}
-
-/// A line through the rows, in the units of its readers.
-struct Line {
-    values: Vec<f64>,
-    place: Place,
-}
-
-impl Line {
-    fn of(pair: &Pair, view: &View, names: &[String]) -> Result<Line> {
-        match view.sight {
-            Sight::Column(i) => {
-                let place = Place::Column { column: names[i].clone() };
-                Ok(Line { values: column(pair, i), place })
-            }
-            Sight::Given(i) => Line::given(pair, i, names),
-            Sight::Found => Line::along(pair, &view.direction, names),
-        }
-    }
-
-    /// What the others do not say of a column, by linear regression: Σ_j P_ij (row_j − m_j) / P_ii, with the
-    /// inverse covariance P.
-    fn given(pair: &Pair, i: usize, names: &[String]) -> Result<Line> {
-        let rows = Rows::new(&pair.rows, pair.columns)?;
-        let whitening = Whitening::fit(&rows, Dims::All)?;
-        let (matrix, dims) = (whitening.matrix(), whitening.dims());
-        let inverse = |j: usize| (0..dims).map(|k| matrix[(k, i)] * matrix[(k, j)]).sum::<f64>();
-        let weights: Vec<f64> = (0..pair.columns).map(|j| inverse(j) / inverse(i)).collect();
-        let residual = |row: &[f64]| -> f64 {
-            let parts = row.iter().zip(whitening.mean()).zip(&weights);
-            parts.map(|((x, m), w)| w * (x - m)).sum()
-        };
-        let values = pair.rows.chunks_exact(pair.columns).map(residual).collect();
-        let pull = |j: usize| if j == i { 0.0 } else { weights[j] * whitening.deviations()[j] };
-        let given = leading(&(0..pair.columns).map(pull).collect::<Vec<f64>>(), 2);
-        let given = given.into_iter().map(|j| names[j].clone()).collect();
-        Ok(Line { values, place: Place::Given { column: names[i].clone(), given } })
-    }
-
-    /// Projections of sphered rows, in deviations of A from its mean.
-    fn along(pair: &Pair, direction: &[f64], names: &[String]) -> Result<Line> {
-        let whitening = pair.whitening();
-        let loading = |j: usize| {
-            let filter: f64 =
-                direction.iter().enumerate().map(|(k, w)| w * whitening.matrix()[(k, j)]).sum();
-            filter * whitening.deviations()[j]
-        };
-        let mut loadings: Vec<f64> = (0..pair.columns).map(loading).collect();
-        let named = leading(&loadings, 3);
-        let sign = named.first().map_or(1.0, |j| loadings[*j].signum());
-        loadings.iter_mut().for_each(|w| *w *= sign);
-        let mut values: Vec<f64> = pair.sphered().map(|x| sign * dot(&x, direction)).collect();
-        let a = &values[..pair.of_a];
-        let mean = a.iter().sum::<f64>() / a.len() as f64;
-        let variance = a.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / a.len() as f64;
-        let deviation = variance.sqrt().max(1e-12);
-        values.iter_mut().for_each(|x| *x = (*x - mean) / deviation);
-        let weights = named.iter().map(|j| loadings[*j]).collect();
-        let columns = named.iter().map(|j| names[*j].clone()).collect();
-        let moved = |j: &usize| {
-            let parts = direction.iter().enumerate().map(|(k, w)| w * whitening.inverse()[(*j, k)]);
-            sign * deviation * parts.sum::<f64>()
-        };
-        let moves = named.iter().map(moved).collect();
-        Ok(Line { values, place: Place::Along { columns, weights, moves } })
-    }
-}
-
-/// The largest entries, at most `most` of them, and none less than half the largest.
-fn leading(weights: &[f64], most: usize) -> Vec<usize> {
-    let mut order: Vec<usize> = (0..weights.len()).collect();
-    order.sort_by(|&a, &b| weights[b].abs().total_cmp(&weights[a].abs()));
-    let least = order.first().map_or(0.0, |j| 0.5 * weights[*j].abs());
-    order.into_iter().filter(|j| weights[*j].abs() >= least).take(most).collect()
-}
-
-fn column(pair: &Pair, i: usize) -> Vec<f64> {
-    pair.rows.chunks_exact(pair.columns).map(|row| row[i]).collect()
 }
 
 fn correlation(a: &[f64], b: &[f64]) -> f64 {

@@ -125,6 +125,10 @@ pub(super) fn sentence(change: &Change) -> String {
                 count(*after)
             )
         }
+        Kind::Share if matches!(change.place, Place::Group { .. }) => {
+            let (a, b) = (percent(*before), percent(*after));
+            format!("the group {subject} has {b} of the rows instead of {a}")
+        }
         Kind::Share => {
             let (a, b) = (percent(*before), percent(*after));
             let how = if *size > 0.0 { "grown" } else { "shrunk" };
@@ -175,6 +179,7 @@ fn subject(place: &Place) -> (String, String) {
             (text, String::new())
         }
         Place::Pair { columns: [a, b] } => (format!("{a} and {b}"), String::new()),
+        Place::Group { name, .. } => (format!("“{name}”"), String::new()),
         Place::Everywhere => ("all columns".into(), String::new()),
     }
 }
