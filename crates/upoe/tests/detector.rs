@@ -194,7 +194,7 @@ fn hard_tables_are_judged_or_refused() {
     };
     assert!(matches!(refused(&[1.0, 2.0], 2), Error::TooFewRows { rows: 1, needed: 2 }));
     assert!(matches!(refused(&[1.0; 10], 2), Error::NoVariance { columns: 2 }));
-    assert!(matches!(refused(&[1.0, f64::NAN, 3.0], 1), Error::NonFinite { row: 1, .. }));
+    assert!(matches!(refused(&[1.0, f64::INFINITY, 3.0], 1), Error::NonFinite { row: 1, .. }));
 
     // A constant column, a column that is nearly so, ties, a duplicated column, few rows, 1e±300.
     let tables: Vec<(Vec<f64>, usize)> = vec![

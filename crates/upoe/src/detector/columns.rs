@@ -34,7 +34,8 @@ impl Columns {
         let column = |c: usize| {
             let mut counts = vec![0.0; POINTS];
             let mut total = 0.0;
-            for (i, row) in z.chunks_exact(d).enumerate().filter(|(i, _)| central[*i]) {
+            let there = |(i, row): &(usize, &[f64])| central[*i] && !row[c].is_nan();
+            for (i, row) in z.chunks_exact(d).enumerate().filter(there) {
                 let at = position((row[c] - core.centre[c]) / core.spread[c]);
                 counts[at.round() as usize] += weights[i];
                 total += weights[i];
@@ -50,6 +51,17 @@ impl Columns {
             density.into_iter().map(|p| (peak / p).ln()).collect::<Vec<f64>>()
         };
         Columns((0..d).into_par_iter().flat_map_iter(column).collect())
+    }
+
+    /// The rarities of a row's values, in spreads of the core, as sum. Cells that are missing count as much as the
+    /// others on average.
+    pub fn sum(&self, y: impl Iterator<Item = f64>, d: usize) -> f64 {
+        let (mut sum, mut there) = (0.0, 0_usize);
+        for (c, y) in y.enumerate().filter(|(_, y)| !y.is_nan()) {
+            sum += self.rarity(c, y);
+            there += 1;
+        }
+        if there == d { sum } else { sum * d as f64 / there.max(1) as f64 }
     }
 
     /// How rare a value of column `c` is, in nats; `y` is in spreads of the core.

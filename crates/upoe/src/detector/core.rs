@@ -1,6 +1,7 @@
 //! The robust core: centre and covariance of the central rows, by concentration steps.
 
 use super::frame::quantile;
+use super::gaps::{Gap, Gaps};
 use crate::error::{Error, Result};
 use crate::linalg::dot;
 use faer::linalg::triangular_inverse::invert_lower_triangular;
@@ -8,10 +9,17 @@ use faer::{Mat, Par, Side};
 
 /// The share of rows that are the core.
 const CENTRAL: f64 = 0.7;
-/// How far correlations are shrunk towards 0 at least and at most.
+/// While the central rows are searched for, correlations are shrunk so far towards 0: nearly dependent columns
+/// would lead each step to other rows, and one far value could turn the path.
+const SEARCH_SHRINK: f64 = 0.08;
+/// The first step of a search, over all rows, takes values beyond so many robust units for so many.
+const PULLED_IN: f64 = 20.0;
+/// How far the correlations that were found are shrunk towards 0 at least and at most.
 const SHRINK: [f64; 2] = [1e-3, 0.05];
 /// How often the share with the smallest expected error is taken: outliers are left in the core.
 const CAUTION: f64 = 2.0;
+/// Steps of EM where cells are missing.
+const EM_STEPS: usize = 20;
 /// A column of the core spreads at least so far, in robust units.
 const LEAST_SPREAD: f64 = 1e-3;
 
@@ -38,8 +46,8 @@ pub(super) struct Core {
 }
 
 /// Estimates the core from the rows `central`, then from the share [`CENTRAL`] of the rows that lie
-/// nearest to it, and so on, `steps` times in all. `step` is called after each; the result is
-/// `None` where it answers false.
+/// nearest to it, and so on, `steps` times in all. Where all rows are central, far values are pulled in for the first
+/// of several steps. `step` is called after each; the result is `None` where it answers false.
 pub(super) fn concentrate(
     z: &[f64],
     weights: &[f64],
@@ -48,9 +56,15 @@ pub(super) fn concentrate(
     steps: usize,
     step: &(dyn Fn() -> bool + Sync),
 ) -> Result<Option<Concentrated>> {
+    let far = steps > 1 && central.iter().all(|central| *central);
+    let mut first =
+        far.then(|| z.iter().map(|z| z.clamp(-PULLED_IN, PULLED_IN)).collect::<Vec<f64>>());
     for left in (0..steps).rev() {
-        let (core, correlations) = Core::of(z, weights, d, &central)?;
-        let u = core.sphere(z);
+        let values = first.take();
+        let shrink = if left > 0 { Shrink::Search } else { Shrink::Estimated };
+        let (core, correlations) =
+            Core::of(values.as_deref().unwrap_or(z), weights, d, &central, shrink)?;
+        let u = core.sphere_present(z);
         let square = squares(&u, d);
         if !step() {
             return Ok(None);
@@ -67,7 +81,7 @@ pub(super) fn concentrate(
 impl Concentrated {
     /// The same core with all rows around it, of which the nearest are central.
     pub fn over(self, z: &[f64], weights: &[f64]) -> Self {
-        let u = self.core.sphere(z);
+        let u = self.core.sphere_present(z);
         let square = squares(&u, self.core.centre.len());
         let edge = quantile(&square, weights, CENTRAL);
         let central = square.iter().map(|s| *s <= edge).collect();
@@ -80,23 +94,95 @@ fn squares(u: &[f64], d: usize) -> Vec<f64> {
     u.chunks_exact(d).map(|u| dot(u, u)).collect()
 }
 
+/// How far correlations are shrunk: as the search for central rows needs it, or as their errors say.
+#[derive(Clone, Copy)]
+enum Shrink {
+    Search,
+    Estimated,
+}
+
 impl Core {
-    fn of(z: &[f64], weights: &[f64], d: usize, central: &[bool]) -> Result<(Self, Mat<f64>)> {
+    fn of(
+        z: &[f64],
+        weights: &[f64],
+        d: usize,
+        central: &[bool],
+        shrink: Shrink,
+    ) -> Result<(Self, Mat<f64>)> {
         let rows = z.chunks_exact(d).zip(weights).zip(central).filter(|(_, c)| **c);
         let (mut values, mut counts) = (Vec::with_capacity(z.len()), Vec::new());
         for ((row, weight), _) in rows {
             values.extend_from_slice(row);
             counts.push(*weight);
         }
+        if values.iter().any(|z| z.is_nan()) {
+            return Self::of_present(&values, &counts, d, shrink);
+        }
         let near = vec![0.0; d];
         let (total, first, second) = upoe_kernels::scatter(&values, d, Some(&counts), &near);
+        Self::of_sums(total, &first, &second, shrink)
+    }
+
+    /// From rows with missing cells, by EM: each step fills in the cells, and counts what remains unknown of them
+    /// as spread.
+    fn of_present(
+        z: &[f64],
+        weights: &[f64],
+        d: usize,
+        shrink: Shrink,
+    ) -> Result<(Self, Mat<f64>)> {
+        let mut found: Option<(Core, Mat<f64>)> = None;
+        for _ in 0..EM_STEPS {
+            let mut values = z.to_vec();
+            let mut unknown = vec![0.0; d * d];
+            let start = |c: usize| {
+                let there = z.iter().skip(c).step_by(d).zip(weights).filter(|(z, _)| !z.is_nan());
+                let (sum, total) = there.fold((0.0, 0.0), |(s, t), (z, w)| (s + w * z, t + w));
+                if total > 0.0 { sum / total } else { 0.0 }
+            };
+            let (centre, sphering) = match &found {
+                Some((core, _)) => (core.centre.clone(), core.sphering.clone()),
+                None => {
+                    let one = |i: usize| f64::from(u8::from(i / d == i % d));
+                    ((0..d).map(start).collect(), (0..d * d).map(one).collect())
+                }
+            };
+            let gaps = Gaps::new(&centre, &sphering);
+            for (row, w) in values.chunks_exact_mut(d).zip(weights) {
+                let Some(Gap { missing, covariance }) = gaps.fill(row) else { continue };
+                for (a, &i) in missing.iter().enumerate() {
+                    for (b, &j) in missing.iter().enumerate() {
+                        unknown[i * d + j] += w * covariance[(a, b)];
+                    }
+                }
+            }
+            let near = vec![0.0; d];
+            let (total, first, mut second) =
+                upoe_kernels::scatter(&values, d, Some(weights), &near);
+            second.iter_mut().zip(&unknown).for_each(|(s, u)| *s += u);
+            found = Some(Self::of_sums(total, &first, &second, shrink)?);
+        }
+        found.ok_or(Error::NoConvergence { what: "core" })
+    }
+
+    fn of_sums(
+        total: f64,
+        first: &[f64],
+        second: &[f64],
+        shrink: Shrink,
+    ) -> Result<(Self, Mat<f64>)> {
+        let d = first.len();
         let centre: Vec<f64> = first.iter().map(|f| f / total).collect();
         let variance = |i: usize| (second[i * d + i] / total - centre[i] * centre[i]).max(0.0);
         let spread: Vec<f64> = (0..d).map(|i| variance(i).sqrt().max(LEAST_SPREAD)).collect();
         let correlations = Mat::from_fn(d, d, |i, j| {
             (second[i * d + j] / total - centre[i] * centre[j]) / (spread[i] * spread[j])
         });
-        let sphering = sphering(&correlations, shrinkage(&correlations, total), &spread)?;
+        let share = match shrink {
+            Shrink::Search => SEARCH_SHRINK,
+            Shrink::Estimated => shrinkage(&correlations, total),
+        };
+        let sphering = sphering(&correlations, share, &spread)?;
         Ok((Core { centre, spread, sphering }, correlations))
     }
 

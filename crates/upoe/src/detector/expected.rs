@@ -44,9 +44,16 @@ impl Expected {
         let every = weights.len().div_ceil(JUDGED);
         let judged: Vec<f64> = z.chunks_exact(d).step_by(every).flatten().copied().collect();
         let weights: Vec<f64> = weights.iter().step_by(every).copied().collect();
-        let r = upoe_kernels::affine::<f64, f64>(&judged, d, &found.core.centre, &residuals);
+        let filled = found.core.filled(&judged);
+        let r = upoe_kernels::affine::<f64, f64>(&filled, d, &found.core.centre, &residuals);
         let ends = |c: usize| {
-            let of_column: Vec<f64> = r.iter().skip(c).step_by(d).copied().collect();
+            let there = |i: &usize| !judged[i * d + c].is_nan();
+            let rows = (0..weights.len()).filter(there);
+            let (of_column, weights): (Vec<f64>, Vec<f64>) =
+                rows.map(|i| (r[i * d + c], weights[i])).unzip();
+            if of_column.is_empty() {
+                return (0.0, 0.0);
+            }
             let end = |share: f64| quantile(&of_column, &weights, share);
             (end(0.05), end(0.95))
         };

@@ -34,8 +34,8 @@ fn folds(rows: usize, d: usize) -> usize {
         return 2;
     }
     let folds = match rows / d {
-        ..4 => 20,
-        4..100 => 10,
+        ..10 => 20,
+        10..100 => 10,
         100..400 => 5,
         _ => 2,
     };

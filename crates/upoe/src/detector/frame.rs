@@ -23,7 +23,7 @@ pub(super) struct Frame {
 }
 
 impl Frame {
-    /// From finite rows and their weights.
+    /// From rows and their weights; NaN is a missing cell.
     pub fn of(rows: &Rows, weights: &[f64]) -> Result<Self> {
         let columns = rows.columns();
         let places: Vec<Option<(f64, f64)>> = (0..columns)
@@ -35,9 +35,17 @@ impl Frame {
                         x.iter().skip(c).step_by(columns).map(|x| f64::from(*x)).collect()
                     }
                 };
-                place(&values, weights)
+                if !values.iter().any(|x| x.is_nan()) {
+                    return Ok(place(&values, weights));
+                }
+                let there = values.iter().zip(weights).filter(|(x, _)| !x.is_nan());
+                let (values, weights): (Vec<f64>, Vec<f64>) = there.unzip();
+                if values.is_empty() {
+                    return Err(Error::EmptyColumn { column: c });
+                }
+                Ok(place(&values, &weights))
             })
-            .collect();
+            .collect::<Result<_>>()?;
         let used: Vec<usize> = (0..columns).filter(|&c| places[c].is_some()).collect();
         if used.is_empty() {
             return Err(Error::NoVariance { columns });

@@ -12,7 +12,8 @@
 //!
 //! They are added up to one number, the oddness of a row, which splits exactly over directions and
 //! over columns ([`Detector::explain`]). Whether a row is *too* odd is judged by the training rows,
-//! each by a detector that was fitted without it.
+//! each by a detector that was fitted without it. Rows with missing cells (NaN) are learned from and judged by the
+//! cells that they have.
 
 mod calibration;
 mod columns;
@@ -20,6 +21,7 @@ mod core;
 mod expected;
 mod fit;
 mod frame;
+mod gaps;
 mod heavy;
 mod oddness;
 mod parts;
@@ -177,7 +179,7 @@ impl Detector {
         let split = self.scorer.split(&z);
         let (mut alone, mut columns) = (vec![0.0; row.len()], vec![0.0; row.len()]);
         let mut expected = vec![None; row.len()];
-        let means = self.expected.at(&z, &self.scorer.core.centre);
+        let means = self.expected.at(&self.scorer.core.filled(&z), &self.scorer.core.centre);
         for (k, &c) in self.frame.used.iter().enumerate() {
             (alone[c], columns[c]) = (split.alone[k], split.columns[k]);
             let at = |unit: f64| self.frame.value(k, unit);
@@ -227,6 +229,6 @@ impl Detector {
             let (expected, got) = (self.columns(), rows.columns());
             return Err(Error::Shape { what: "columns of a row", expected, got });
         }
-        rows.check()
+        rows.check_present()
     }
 }

@@ -3,8 +3,10 @@
 
 use super::columns::Columns;
 use super::core::{Concentrated, Core};
+use super::gaps::stretch;
 use super::heavy::Heavy;
 use crate::error::Result;
+use crate::linalg::dot;
 use rayon::prelude::*;
 
 /// What the columns count beside the distance.
@@ -19,7 +21,8 @@ const BLOCK: usize = 256;
 /// oddness = (ln(1 + S/d) − μ₁)/σ₁ + ¼ (ln(1 + C/d) − μ₂)/σ₂
 ///
 /// S is the weighted squared distance to the core, C the sum of the columns' rarities; μ and σ are
-/// means and deviations over the training rows.
+/// means and deviations over the training rows. Rows with missing cells are judged by the others, and S and C
+/// brought to those of whole rows (`gaps.rs`). A row without any value has S = C = 0.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Scorer {
     pub core: Core,
@@ -75,10 +78,10 @@ impl Scorer {
     fn parts(&self, z: &[f64], u: &[f64]) -> Vec<(f64, f64)> {
         let d = self.core.centre.len();
         let row = |(z, u): (&[f64], &[f64])| {
-            let columns = z.iter().zip(&self.core.centre).zip(&self.core.spread).enumerate();
-            let rarity = columns.map(|(c, ((z, m), s))| self.columns.rarity(c, (z - m) / s));
+            let columns = z.iter().zip(&self.core.centre).zip(&self.core.spread);
+            let rarity = self.columns.sum(columns.map(|((z, m), s)| (z - m) / s), d);
             let per_column = |x: f64| (x / d as f64).ln_1p();
-            (per_column(self.heavy.distance(u)), per_column(rarity.sum::<f64>()))
+            (per_column(self.heavy.distance(u)), per_column(rarity))
         };
         let block = |(z, u): (&[f64], &[f64])| {
             z.chunks_exact(d).zip(u.chunks_exact(d)).map(row).collect::<Vec<_>>()
@@ -89,7 +92,7 @@ impl Scorer {
     /// The oddness of each row.
     pub fn oddness(&self, z: &[f64]) -> Vec<f64> {
         let Units { distance: (m1, s1), rarity: (m2, s2) } = self.units;
-        let parts = self.parts(z, &self.core.sphere(z));
+        let parts = self.parts(z, &self.core.sphere_present(z));
         parts.iter().map(|(l, c)| (l - m1) / s1 + COLUMN_WEIGHT * (c - m2) / s2).collect()
     }
 
@@ -104,7 +107,7 @@ impl Scorer {
     pub fn split(&self, z: &[f64]) -> Split {
         let d = self.core.centre.len();
         let (s1, s2) = (self.units.distance.1, self.units.rarity.1);
-        let u = self.core.sphere(z);
+        let u = self.core.sphere_present(z);
         let (along, rest) = self.heavy.parts(&u);
         // ln(1 + S/d) is shared out in proportion to S, and ln(1 + C/d) in proportion to C.
         let per_unit = |total: f64| {
@@ -112,16 +115,34 @@ impl Scorer {
         };
         let share = per_unit(along.iter().sum::<f64>() + rest) / s1;
         let slope = self.heavy.half_slope(&u);
-        let off: Vec<f64> = z.iter().zip(&self.core.centre).map(|(z, m)| z - m).collect();
-        let spread = off.iter().zip(&self.core.spread).enumerate();
-        let rarity: Vec<f64> =
-            spread.map(|(c, (off, s))| self.columns.rarity(c, off / s)).collect();
+        let gaps = self.core.gaps();
+        let mut filled = z.to_vec();
+        let gap = gaps.fill(&mut filled);
+        let off: Vec<f64> = filled.iter().zip(&self.core.centre).map(|(z, m)| z - m).collect();
+        let there = z.iter().filter(|z| !z.is_nan()).count();
+        let spread = off.iter().zip(&self.core.spread).zip(z).enumerate();
+        let of_whole = d as f64 / there.max(1) as f64;
+        let rarity: Vec<f64> = spread
+            .map(
+                |(c, ((off, s), z))| {
+                    if z.is_nan() { 0.0 } else { of_whole * self.columns.rarity(c, off / s) }
+                },
+            )
+            .collect();
         let rare = COLUMN_WEIGHT * per_unit(rarity.iter().sum()) / s2;
         let alone: Vec<f64> = rarity.iter().map(|rarity| rare * rarity).collect();
         let through = |c: usize| -> f64 {
             (c..d).map(|i| self.core.sphering[i * d + c] * slope[i]).sum::<f64>()
         };
-        let columns = (0..d).map(|c| share * off[c] * through(c) + alone[c]).collect();
+        let mut factors: Vec<f64> = (0..d).map(through).collect();
+        // The sphered row lies farther out than its cells, where some are missing.
+        let mut stretched = 1.0;
+        if let Some(gap) = &gap {
+            gaps.passed_on(gap, &mut factors);
+            let near = self.core.sphere(&filled);
+            stretched = stretch(dot(&near, &near), there, d);
+        }
+        let columns = (0..d).map(|c| share * stretched * off[c] * factors[c] + alone[c]).collect();
         Split {
             base: self.base(),
             directions: along.into_iter().map(|part| share * part).collect(),

@@ -30,7 +30,8 @@ impl Oddity {
             let share = if total > 0.0 { self.columns[c].max(0.0) / total } else { 0.0 };
             self.expected[c].map(|expected| Reason { column: c, observed: row[c], expected, share })
         };
-        foremost((0..row.len()).filter_map(reason).collect())
+        let there = (0..row.len()).filter(|&c| !row[c].is_nan());
+        foremost(there.filter_map(reason).collect())
     }
 }
 
@@ -60,17 +61,17 @@ fn foremost(mut reasons: Vec<Reason>) -> Vec<Reason> {
 }
 
 impl Reason {
-    /// The reason in words, with the column's name: "FL 23.1, expected 15.2 (14.1–16.3) given the
-    /// others".
+    /// The reason in words, with the column's name: "FL 23.1, expected 15.2 (14.1 to 16.3) given
+    /// the others".
     pub fn text(&self, name: &str) -> String {
         let Conditional { value, low, high } = self.expected;
         let digits = Digits::of(high - low, &[self.observed, value, low, high]);
         let [observed, value, low, high] =
             [self.observed, value, low, high].map(|x| digits.show(x));
         if self.expected.excludes(self.observed) {
-            format!("{name} {observed}, expected {value} ({low}–{high}) given the others")
+            format!("{name} {observed}, expected {value} ({low} to {high}) given the others")
         } else {
-            format!("{name} {observed}, rare, though the others predict {value} ({low}–{high})")
+            format!("{name} {observed}, rare, though the others predict {value} ({low} to {high})")
         }
     }
 }
@@ -112,11 +113,11 @@ mod tests {
     #[test]
     fn values_have_the_digits_that_their_interval_needs() {
         let said = text(23.1, 15.1999, 14.1, 16.3);
-        assert_eq!(said, "FL 23.1, expected 15.2 (14.1–16.3) given the others");
+        assert_eq!(said, "FL 23.1, expected 15.2 (14.1 to 16.3) given the others");
         let said = text(2310.0, 1519.99, 1410.0, 1630.0);
-        assert_eq!(said, "FL 2310, expected 1520 (1410–1630) given the others");
+        assert_eq!(said, "FL 2310, expected 1520 (1410 to 1630) given the others");
         let said = text(1e15, 3.0, 1.0, 5.0);
-        assert_eq!(said, "FL 1.000e15, expected 3.000e0 (1.000e0–5.000e0) given the others");
+        assert_eq!(said, "FL 1.000e15, expected 3.000e0 (1.000e0 to 5.000e0) given the others");
         assert!(text(15.0, 15.2, 14.1, 16.3).starts_with("FL 15.0, rare"));
     }
 }

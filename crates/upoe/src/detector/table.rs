@@ -15,7 +15,7 @@ pub(super) struct Table {
     columns: usize,
     /// How often each row counts: positive.
     pub weights: Vec<f64>,
-    /// Which of these rows each row of the given table is; `None` where its weight is 0.
+    /// Which of these rows each row of the given table is; `None` where its weight is 0, or it has no value.
     pub place: Vec<Option<usize>>,
     /// The number of each row's block, where there are blocks.
     blocks: Option<Vec<usize>>,
@@ -23,8 +23,10 @@ pub(super) struct Table {
 
 impl Table {
     pub fn of(rows: &Rows) -> Result<Self> {
-        rows.check()?;
-        let mut order: Vec<usize> = (0..rows.len()).filter(|&i| rows.weight(i) > 0.0).collect();
+        rows.check_present()?;
+        let known = |i: usize| rows.row(i).iter().any(|x| !x.is_nan());
+        let counts = |i: &usize| rows.weight(*i) > 0.0 && known(*i);
+        let mut order: Vec<usize> = (0..rows.len()).filter(counts).collect();
         if order.len() < 2 {
             return Err(Error::TooFewRows { rows: order.len(), needed: 2 });
         }
