@@ -21,8 +21,10 @@ use rayon::prelude::*;
 const DEEPEST: usize = 8;
 /// A radial expert that gains more than this share of a nat per dimension needs no search beside it.
 const PLAIN: f64 = 0.15;
-/// Layers that gain less, net of their parameters, are not worth their time.
+/// Layers that gain less, net of their parameters, are not worth their time: in nats, and as a share of what the
+/// layers before gain.
 const WORTHLESS: f64 = 1e-3;
+const LITTLE: f64 = 0.005;
 
 /// A stack, and how it was found.
 pub(crate) struct Grown {
@@ -96,8 +98,17 @@ pub(crate) fn stack_alone(
     let engine = growing.rows.engine()?;
     let observer: Box<Observer> = Box::new(|_| watch());
     let (once, lead, sample, holdout) = (None, None, None, None);
-    let mut session =
-        Session { train: &engine, once, lead, sample, columns: &[], holdout, settings, observer };
+    let mut session = Session {
+        train: &engine,
+        once,
+        lead,
+        sample,
+        columns: &[],
+        holdout,
+        known: &[],
+        settings,
+        observer,
+    };
     let (none, mut stop) = (State::default(), StopReason::Dimensions);
     while growing.layers.len() < settings.depth.unwrap_or(DEEPEST)
         && growing.next(&mut session, &none, &mut stop)?
@@ -254,8 +265,10 @@ impl Growing {
             (radial, directions) => radial.or(directions),
         };
         // The first directions stay, however little they gain: they are significant.
+        let before: f64 = self.records.iter().map(LayerRecord::gain).sum();
+        let least = WORTHLESS.max(LITTLE * before);
         let Some((layer, record)) =
-            found.filter(|(_, r)| self.layers.is_empty() || net_of(r, rows.weight) > WORTHLESS)
+            found.filter(|(_, r)| self.layers.is_empty() || net_of(r, rows.weight) > least)
         else {
             return Ok(false);
         };

@@ -116,6 +116,7 @@ impl Passing {
             sample: sample.as_deref(),
             columns: &columns,
             holdout: None,
+            known: &[],
             settings: &settings,
             observer,
         };

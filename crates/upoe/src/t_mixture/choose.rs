@@ -7,8 +7,8 @@ use crate::error::{Error, Result, invalid};
 use crate::rows::view;
 use rayon::prelude::*;
 
-/// The numbers of components that are tried.
-const COUNTS: [usize; 10] = [1, 2, 3, 4, 6, 8, 12, 16, 24, 32];
+/// The numbers of components that are tried: first the powers of two.
+const COUNTS: [usize; 13] = [1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96];
 
 /// A component needs this many rows on average.
 const ROWS_EACH: usize = 4;
@@ -19,16 +19,16 @@ const SHRINKAGES: [f64; 2] = [1.0, 4.0];
 const DEGREES: [f64; 3] = [10.0, 4.0, f64::INFINITY];
 
 /// EM of a first look at a K.
-const SCREENING: Limits = Limits { steps: (4, 16), tolerance: 4e-4 };
+const SCREENING: Limits = Limits { steps: (3, 10), tolerance: 1e-3 };
 
 /// EM from the fit with another κ or ν.
-const WARM: Limits = Limits { steps: (2, 4), tolerance: 4e-4 };
+const WARM: Limits = Limits { steps: (2, 3), tolerance: 1e-3 };
 
 /// EM of the choice, from its short fit.
-const CHOSEN: Limits = Limits { steps: (2, 40), tolerance: 1e-4 };
+const CHOSEN: Limits = Limits { steps: (2, 12), tolerance: 2e-4 };
 
 /// The search for K ends after this many in succession that are worse than the best.
-const FALLS: usize = 3;
+const FALLS: usize = 2;
 
 /// The K at which the search for K settles on κ and ν: with tails that are too light it would
 /// take more and more components.
@@ -45,6 +45,9 @@ pub struct Fold {
     pub held: Vec<f64>,
     /// Their weights.
     pub held_weights: Option<Vec<f64>>,
+    /// What every covariance has in addition, row after row: the variance of what the rows are rounded by;
+    /// empty for nothing.
+    pub grain: Vec<f64>,
 }
 
 impl Fold {
@@ -61,7 +64,7 @@ impl Fold {
         let kept: Vec<usize> = (0..rows.len()).filter(|&i| !out[i]).collect();
         let (learn, learn_weights) = rows.pick(&kept);
         let (held, held_weights) = rows.pick(held);
-        Ok(Fold { learn, learn_weights, held, held_weights })
+        Ok(Fold { learn, learn_weights, held, held_weights, grain: Vec::new() })
     }
 }
 
@@ -83,17 +86,26 @@ pub struct ChosenComponents {
 impl ChosenComponents {
     /// Chooses by some folds: one split, or several folds that together hold out every row.
     ///
-    /// K is searched from 1 upwards until three in succession are worse than the best, with κ = D
-    /// and ν = 10 up to K = 4, and with the best κ and ν of that K from there. The other κ and ν
-    /// are tried at the best K, and with the best of those the neighbours of K as long as they
-    /// are better.
+    /// K is doubled from 1 until two in succession are worse than the best, with κ = D and ν = 10 up to
+    /// K = 4, and with the best κ and ν of that K from there. The other κ and ν are tried at the best K, and
+    /// with the best of those the neighbours of K as long as they are better.
     pub fn new(folds: &[Fold], dims: usize) -> Result<Self> {
-        Self::watched(folds, dims, None)
+        let mut tried = Vec::new();
+        let search = Search::new(folds, dims, None)?;
+        let (_, best) = search.best(&mut tried)?;
+        search.last(&best, tried)
     }
 
-    /// The same; where `watch` says no, it ends soon with what it has.
-    pub(crate) fn watched(folds: &[Fold], dims: usize, watch: Option<Watch>) -> Result<Self> {
-        Search::new(folds, dims, watch)?.run()
+    /// The same, and after it half and a quarter as many components: together they are a better density than
+    /// each alone. Where a good choice for similar rows is known, it is taken. Where `watch` says no, it ends
+    /// soon with what it has.
+    pub(crate) fn several(
+        folds: &[Fold],
+        dims: usize,
+        known: Option<Components>,
+        watch: Option<Watch>,
+    ) -> Result<Vec<Self>> {
+        Search::new(folds, dims, watch)?.several(known)
     }
 
     /// The choice, learned from all rows, starting from the mixture of the first fold.
@@ -133,7 +145,7 @@ impl<'a> Search<'a> {
             .iter()
             .map(|fold| {
                 let table = Table::new(&fold.learn, dims, fold.learn_weights.as_deref())?;
-                Ok(Table { watch, ..table })
+                Ok(Table { watch, grain: &fold.grain, ..table })
             })
             .collect::<Result<_>>()?;
         let rows = tables.iter().map(Table::len).min().unwrap_or(0);
@@ -198,7 +210,7 @@ impl<'a> Search<'a> {
         let mut settings = Components { count: 1, shrinkage, degrees: DEGREES[0] };
         let mut path: Vec<Trial> = Vec::new();
         let (mut at, mut falls) = (0, 0);
-        for &count in &self.counts {
+        for &count in self.counts.iter().filter(|count| count.is_power_of_two()) {
             let mut trial = self.trial(Components { count, ..settings }, None, SCREENING)?;
             tried.push((trial.components, trial.mean));
             if count == SETTLE {
@@ -218,31 +230,59 @@ impl<'a> Search<'a> {
         Ok((path, at))
     }
 
-    fn run(&self) -> Result<ChosenComponents> {
+    fn several(&self, known: Option<Components>) -> Result<Vec<ChosenComponents>> {
         let mut tried = Vec::new();
-        let (path, at) = self.path(&mut tried)?;
-        let mut best = self.vary(&path[at], &mut tried)?;
+        let known = known.filter(|known| self.counts.contains(&known.count));
+        let (path, best) = match known {
+            Some(known) => (Vec::new(), self.trial(known, None, SCREENING)?),
+            None => self.best(&mut tried)?,
+        };
+        let mut chosen = vec![self.last(&best, tried)?];
+        for count in [best.components.count / 2, best.components.count / 4] {
+            if count == 0 || self.tables[0].stopped() {
+                break;
+            }
+            let components = Components { count, ..best.components };
+            let fewer = match path.iter().find(|trial| trial.components == components) {
+                Some(trial) => self.last(trial, Vec::new())?,
+                None => self.last(&self.trial(components, None, SCREENING)?, Vec::new())?,
+            };
+            chosen.push(fewer);
+        }
+        Ok(chosen)
+    }
+
+    /// The path, and the best trial near the best of it.
+    fn best(&self, tried: &mut Vec<(Components, f64)>) -> Result<(Vec<Trial>, Trial)> {
+        let (path, at) = self.path(tried)?;
+        let mut best = self.vary(&path[at], tried)?;
         // Neighbours of K, upwards, then downwards; not those of the path with the same κ and ν,
         // which were worse.
+        let place = |count| self.counts.iter().position(|known| *known == count);
         for up in [true, false] {
-            let mut i = at;
             loop {
-                i = if up { i + 1 } else { i.wrapping_sub(1) };
-                let Some(&count) = self.counts.get(i) else { break };
+                let i = place(best.components.count).unwrap_or(0);
+                let next = if up { i + 1 } else { i.wrapping_sub(1) };
+                let Some(&count) = self.counts.get(next) else { break };
                 let components = Components { count, ..best.components };
-                let trial = match path.get(i) {
+                let trial = match path.iter().find(|trial| trial.components.count == count) {
                     Some(start) if start.components == components => break,
                     Some(start) => self.trial(components, Some(start), WARM)?,
                     None => self.trial(components, None, SCREENING)?,
                 };
                 tried.push((components, trial.mean));
-                if !(trial.mean > best.mean) {
+                if !(trial.mean > best.mean) || self.tables[0].stopped() {
                     break;
                 }
                 best = trial;
             }
         }
-        let last = self.trial(best.components, Some(&best), CHOSEN)?;
+        Ok((path, best))
+    }
+
+    /// A choice, learned to the end.
+    fn last(&self, trial: &Trial, tried: Vec<(Components, f64)>) -> Result<ChosenComponents> {
+        let last = self.trial(trial.components, Some(trial), CHOSEN)?;
         let Trial { components, mixtures, ln_p, mean: mean_ln_p } = last;
         Ok(ChosenComponents { components, mean_ln_p, ln_p, tried, mixtures })
     }

@@ -41,16 +41,19 @@ pub(super) struct Limits {
 /// Those of a fit from the beginning.
 const FULL: Limits = Limits { steps: (7, 60), tolerance: 1e-4 };
 
+/// Those of a member of a pool, as far as the choice between members goes.
+const POOLED: Limits = Limits { steps: (7, 24), tolerance: 2e-4 };
+
 /// Those of a fit that goes on from another.
 const CONTINUED: Limits = Limits { steps: (2, 20), tolerance: 1e-4 };
 
 /// EM of each start, before the best goes on.
 const STARTED: Limits = Limits { steps: (3, 3), tolerance: 0.0 };
 
-/// How many starts are tried, where rows × columns² are at most `FEW`: with many rows starts
-/// differ less, and cost more.
+/// How many starts are tried, where rows × columns² × components are at most `FEW`: with many rows or
+/// components starts differ less, and cost more.
 const STARTS: u64 = 3;
-const FEW: f64 = 1e6;
+const FEW: f64 = 1e7;
 
 impl TMixture {
     /// A mixture of these components, learned by EM from rows of `dims` sphered columns, of which
@@ -66,20 +69,23 @@ impl TMixture {
         weights: Option<&[f64]>,
         components: &Components,
     ) -> Result<FittedMixture> {
-        Self::watched(x, dims, weights, components, None)
+        components.check()?;
+        fit(&Table::new(x, dims, weights)?, components, FULL)
     }
 
-    /// The same; where `watch` says no, it ends with the mixture that it has.
-    pub(crate) fn watched(
+    /// The same in at most 24 steps; every covariance has `grain` in addition, unless that is empty. Where
+    /// `watch` says no, it ends with the mixture that it has.
+    pub(crate) fn pooled(
         x: &[f64],
         dims: usize,
         weights: Option<&[f64]>,
         components: &Components,
+        grain: &[f64],
         watch: Option<Watch>,
     ) -> Result<FittedMixture> {
         components.check()?;
-        let table = Table { watch, ..Table::new(x, dims, weights)? };
-        fit(&table, components, FULL)
+        let table = Table { watch, grain, ..Table::new(x, dims, weights)? };
+        fit(&table, components, POOLED)
     }
 
     /// The same components learned further from these rows, with this mixture as the start and at
@@ -111,7 +117,7 @@ pub(super) fn fit(table: &Table, components: &Components, limits: Limits) -> Res
         let centres = table.mean.repeat(count);
         Ok(maximise(table, &shares, &centres, components)?.mixture)
     };
-    let size = table.len() as f64 * (table.dims * table.dims) as f64;
+    let size = table.len() as f64 * (table.dims * table.dims * count) as f64;
     if count == 1 || size > FEW {
         return go_on(table, begin(0)?, components, limits);
     }

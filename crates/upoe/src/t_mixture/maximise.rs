@@ -39,6 +39,8 @@ pub(super) struct Table<'a> {
     pub mean: Vec<f64>,
     /// The smallest eigenvalue of a covariance.
     pub floor: f64,
+    /// What every covariance has in addition: D × D, or nothing.
+    pub grain: &'a [f64],
     /// Whether to go on.
     pub watch: Option<Watch<'a>>,
 }
@@ -75,7 +77,8 @@ impl<'a> Table<'a> {
             let widest = (0..dims).max_by(|&i, &j| variances[i].total_cmp(&variances[j]));
             return Err(Error::Spread { column: widest.unwrap_or(0), variance });
         }
-        Ok(Table { x, dims, weights, total, mean, floor: FLOOR * variance, watch: None })
+        let floor = FLOOR * variance;
+        Ok(Table { x, dims, weights, total, mean, floor, grain: &[], watch: None })
     }
 
     pub fn stopped(&self) -> bool {
@@ -244,12 +247,13 @@ pub(super) fn maximise(
     let of_component = |sums: &Sums| {
         let (tau, rows) = (scale(sums), sums.mass + kappa);
         // Without rows and without shrinkage nothing is known but the pooled covariance.
-        let covariance = if rows > 1e-9 {
+        let mut covariance: Vec<f64> = if rows > 1e-9 {
             let pair = sums.second.iter().zip(&pooled);
             pair.map(|(own, pooled)| (own + kappa * tau * pooled) / rows).collect()
         } else {
             pooled.clone()
         };
+        covariance.iter_mut().zip(table.grain).for_each(|(c, grain)| *c += grain);
         floored(covariance, d, table.floor)
     };
     let parts: Vec<(Vec<f64>, Vec<f64>)> =
