@@ -2,6 +2,8 @@
 
 use crate::error::Result;
 use crate::fitted::Fitted;
+use crate::missing::Filler;
+use crate::model::{Explanation, Model};
 use crate::rows::Rows;
 use crate::stack::{Layer, Stack};
 
@@ -10,6 +12,9 @@ const TYPICAL: usize = 1024;
 /// Rows drawn from the density from which columns are followed to a row, and steps on each way.
 const STARTS: usize = 8;
 const STEPS: usize = 24;
+
+/// Draws of a row's missing cells.
+const DRAWS: usize = 64;
 
 /// The parts of one row's ln p.
 #[derive(Clone, Debug, PartialEq)]
@@ -24,6 +29,64 @@ pub struct Explained {
     pub parts: Vec<f64>,
     /// For each radial expert, how many times as far out as usual the row lies.
     pub times_as_far: Vec<f64>,
+}
+
+/// A row with its missing cells drawn, and ln p of the others.
+struct Drawn {
+    rows: Vec<Vec<f64>>,
+    ln_p: f64,
+}
+
+impl Drawn {
+    /// `None` where no cell is missing.
+    fn of(fitted: Fitted, row: &[f64], number: u64) -> Result<Option<Self>> {
+        if !row.iter().any(|x| x.is_nan()) {
+            return Ok(None);
+        }
+        let (density, rows) = (fitted.density(), Rows::new(row, row.len())?);
+        let ln_p = density.score_present(&rows)?[0].value;
+        let filler = Filler::new(density, fitted.model.whitening(), 0)?;
+        let drawn = filler.draw(&rows, DRAWS, number as usize)?;
+        let rows = drawn.chunks_exact(row.len()).map(<[f64]>::to_vec).collect();
+        Ok(Some(Drawn { rows, ln_p }))
+    }
+
+    /// Adds what is left to the columns that are not known, so that the parts add up.
+    fn unknown(&self, row: &[f64], baseline: f64, parts: &mut [f64]) {
+        let left = self.ln_p - baseline - parts.iter().sum::<f64>();
+        let missing = row.iter().filter(|x| x.is_nan()).count() as f64;
+        let unknown = parts.iter_mut().zip(row).filter(|(_, x)| x.is_nan());
+        unknown.for_each(|(part, _)| *part += left / missing);
+    }
+}
+
+/// The means of some numbers over draws.
+fn mean<'a>(each: impl ExactSizeIterator<Item = &'a Vec<f64>>) -> Vec<f64> {
+    let n = each.len() as f64;
+    let mut sums: Vec<f64> = Vec::new();
+    for numbers in each {
+        sums.resize(numbers.len(), 0.0);
+        sums.iter_mut().zip(numbers).for_each(|(sum, x)| *sum += x / n);
+    }
+    sums
+}
+
+/// The parts of ln p of a row of one layer, of which cells may be missing (NaN): means over draws of these. What it
+/// adds that they are not known is in the rest, in their columns. `number` is the row's.
+pub fn explain_present(model: &Model, row: &[f64], number: u64) -> Result<Explanation> {
+    let Some(drawn) = Drawn::of(model.into(), row, number)? else { return model.explain(row) };
+    let each: Result<Vec<Explanation>> = drawn.rows.iter().map(|row| model.explain(row)).collect();
+    let each = each?;
+    let mut of = each[0].clone();
+    of.ln_p = drawn.ln_p;
+    of.experts = mean(each.iter().map(|e| &e.experts));
+    of.experts_by_column =
+        (0..of.experts.len()).map(|j| mean(each.iter().map(|e| &e.experts_by_column[j]))).collect();
+    of.rest_by_column = mean(each.iter().map(|e| &e.rest_by_column));
+    let of_experts: f64 = of.experts.iter().sum();
+    drawn.unknown(row, of.baseline + of_experts, &mut of.rest_by_column);
+    of.rest = drawn.ln_p - of.baseline - of_experts;
+    Ok(of)
 }
 
 /// What explaining rows of a density needs to know of it.
@@ -93,6 +156,31 @@ impl Explainer {
             parts[self.rest()] = ln_p - baseline;
         }
         Ok(Explained { ln_p, baseline, parts, times_as_far: stack.times_as_far(row) })
+    }
+
+    /// The same where cells may be missing (NaN): ln p of the others, and means of the parts over draws of the missing
+    /// cells. What it adds that these are not known is in the rest. `number` is the row's: draws depend on it alone.
+    pub fn explain_present(&self, fitted: Fitted, row: &[f64], number: u64) -> Result<Explained> {
+        let Some(drawn) = Drawn::of(fitted, row, number)? else { return self.explain(fitted, row) };
+        let each: Result<Vec<Explained>> =
+            drawn.rows.iter().map(|row| self.explain(fitted, row)).collect();
+        let each = each?;
+        let part = |of: fn(&Explained) -> &Vec<f64>| mean(each.iter().map(of));
+        let (mut parts, times_as_far) = (part(|e| &e.parts), part(|e| &e.times_as_far));
+        let baseline = each[0].baseline;
+        parts[self.rest()] += drawn.ln_p - baseline - parts.iter().sum::<f64>();
+        Ok(Explained { ln_p: drawn.ln_p, baseline, parts, times_as_far })
+    }
+
+    /// The same where cells may be missing: what it adds that these are not known is in their columns.
+    pub fn columns_present(&self, fitted: Fitted, row: &[f64], number: u64) -> Result<Vec<f64>> {
+        let Some(drawn) = Drawn::of(fitted, row, number)? else { return self.columns(fitted, row) };
+        let each: Result<Vec<Vec<f64>>> =
+            drawn.rows.iter().map(|row| self.columns(fitted, row)).collect();
+        let mut parts = mean(each?.iter());
+        let baseline = self.explain(fitted, &drawn.rows[0])?.baseline;
+        drawn.unknown(row, baseline, &mut parts);
+        Ok(parts)
     }
 
     /// Each column's part of the way from the baseline to a row's ln p.

@@ -1,8 +1,12 @@
 //! From rows to a fitted model.
 
 mod best;
+mod climb;
+mod dependent;
+mod drawn;
 mod incomplete;
 mod signs;
+mod threads;
 
 use crate::chosen::{Chosen, equal_to, others};
 use crate::effective::{Effective, Repeats};
@@ -10,9 +14,10 @@ use crate::engine::{Engine, Memory};
 use crate::error::{Error, Result, invalid};
 use crate::evaluate;
 use crate::fitted::Fit;
+use crate::grain;
 use crate::grow::grow;
 use crate::learn::{
-    Event, FEW, Notice, Observer, OutlierCell, Precision, Session, Settings, State, StopReason,
+    Event, Learned, Notice, Observer, OutlierCell, Precision, Session, Settings, State, StopReason,
     learn, notices, screening,
 };
 use crate::linalg::pseudo_inverse;
@@ -22,8 +27,9 @@ use crate::outliers;
 use crate::place::Place;
 use crate::rows::{Rows, view};
 use crate::whitening::Whitening;
-use incomplete::worth_of_drawn;
+use drawn::worth_of_drawn;
 use signs::canonical;
+pub(crate) use threads::in_pool;
 
 /// A row whose weight is less than this share of the largest does not count, however far away it
 /// is.
@@ -89,6 +95,10 @@ pub struct Fitter<'a> {
     origins: Option<Vec<usize>>,
     /// How far correlations are shrunk, where cells were missing.
     prior: f64,
+    /// Experts to begin from instead of a search, with directions over the columns.
+    known: Vec<Learned>,
+    /// How many layers pay, where rows tell about others.
+    deepest: Option<usize>,
 }
 
 impl<'a> Fitter<'a> {
@@ -98,8 +108,21 @@ impl<'a> Fitter<'a> {
         let state = State::default();
         let (effective, once, ties) = (None, None, Vec::new());
         let (holdout, place, origins) = (None, None, None);
-        let prior = 0.0;
-        Fitter { settings, holdout, state, observer, effective, once, ties, place, origins, prior }
+        let (prior, known, deepest) = (0.0, Vec::new(), None);
+        Fitter {
+            settings,
+            holdout,
+            state,
+            observer,
+            effective,
+            once,
+            ties,
+            place,
+            origins,
+            prior,
+            known,
+            deepest,
+        }
     }
 
     /// Keeps the rows in a place such as a GPU, and sums over them there. It makes no difference to
@@ -133,12 +156,23 @@ impl<'a> Fitter<'a> {
         let (held, none) = (self.holdout, Box::new(|_: &Event| true));
         let mut observer = std::mem::replace(&mut self.observer, none);
         in_pool(settings.threads, || {
-            let mut fit = self.observe(|event| observer(event)).fit_counted(rows)?;
+            let deepest = match self.origins {
+                None => dependent::depth(rows, &settings, &mut observer)?,
+                Some(_) => None,
+            };
+            let fitter = Fitter { deepest, ..self }.observe(|event| observer(event));
+            let mut fit = fitter.fit_counted(rows)?;
             if settings.pool && fit.stop != StopReason::Interrupted {
-                fit.pool = best::pool(rows, &fit.left_out, &settings, &mut observer)?;
+                let depth = dependent::most_layers(&settings, deepest);
+                let settings = settings.clone().with(|s| s.depth = depth);
+                let known = fit.stack.as_ref();
+                fit.pool = best::pool(rows, &fit.left_out, known, &settings, &mut observer)?;
                 if fit.pool.is_none() {
                     fit.stop = StopReason::Interrupted;
                 }
+            }
+            if fit.pool.is_some() {
+                fit.notices.extend(grain::notice(rows));
             }
             if let (Some(stack), Some(held)) = (&fit.stack, held) {
                 for (record, added) in fit.layers.iter_mut().zip(stack.added(&held)?) {
@@ -175,7 +209,7 @@ impl<'a> Fitter<'a> {
     /// Leaves out rows whose weight does not count.
     fn fit_counted(mut self, rows: &Rows) -> Result<Fit> {
         rows.check()?;
-        self.ties = ties(rows);
+        self.ties = grain::ties(rows);
         let weights = rows.weights().unwrap_or_default();
         if let Some(part) = weights.iter().find(|w| self.settings.counts && w.fract() != 0.0) {
             let rule = "weights that are counts are whole numbers of rows; weights that say how much a row matters are not counts";
@@ -286,6 +320,7 @@ impl<'a> Fitter<'a> {
         holdout: Option<&dyn Engine>,
     ) -> Result<Fit> {
         let Fitter { settings, mut state, observer, effective, once, ties, .. } = self;
+        let (mut known, deepest) = (self.known, self.deepest);
         for engine in [Some(train), holdout].into_iter().flatten() {
             let (what, expected) = ("dimensions of an engine's rows", whitening.dims());
             if engine.dims() != expected {
@@ -302,13 +337,18 @@ impl<'a> Fitter<'a> {
         let sample = sample.as_deref();
         let columns = whitening.column_directions();
         let (columns, once, settings) = (&columns[..], once.as_deref(), &settings);
+        for learned in &mut known {
+            learned.candidate.direction = whitening.direction_of(learned.direction());
+        }
+        let known = &known[..];
         let mut session =
-            Session { train, once, lead, sample, columns, holdout, settings, observer };
+            Session { train, once, lead, sample, columns, holdout, known, settings, observer };
         let (mut stack, mut layers) = (None, Vec::new());
         let stop = if settings.depth == Some(1) {
             learn(&mut session, &mut state)?
         } else {
-            let grown = grow(&mut session, state, whitening.clone(), rows, settings.depth)?;
+            let depth = dependent::most_layers(settings, deepest);
+            let grown = grow(&mut session, state, whitening.clone(), rows, depth)?;
             (state, stack, layers) = (grown.state, Some(grown.stack), grown.records);
             grown.stop
         };
@@ -334,42 +374,6 @@ fn in_memory<T: upoe_kernels::Real>(
         true => Memory::new(x, dims, weights)?,
         false => Memory::held_out(x, dims, weights)?,
     }))
-}
-
-/// The columns that vary but take few values, each of them often.
-fn ties(rows: &Rows) -> Vec<usize> {
-    let few = |column: &usize| {
-        let mut known: Vec<f64> = Vec::new();
-        for i in 0..rows.len() {
-            let x = rows.row(i)[*column];
-            if !known.contains(&x) {
-                known.push(x);
-            }
-            if known.len() > FEW {
-                return false;
-            }
-        }
-        known.len() > 1 && rows.len() >= 10 * known.len()
-    };
-    (0..rows.columns()).filter(few).collect()
-}
-
-/// Runs on a pool of this many threads; `None` is the current pool.
-pub(crate) fn in_pool<T: Send>(
-    threads: Option<usize>,
-    work: impl FnOnce() -> Result<T> + Send,
-) -> Result<T> {
-    let Some(threads) = threads else { return work() };
-    // More threads than cores only slow each other down.
-    let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    match rayon::ThreadPoolBuilder::new().num_threads(threads.min(cores.max(16))).build() {
-        Ok(pool) => pool.install(work),
-        Err(_) => invalid(
-            "threads",
-            threads,
-            "the system could not start that many threads: ask for fewer",
-        ),
-    }
 }
 
 /// Refuses a state that does not fit sphered rows of `dims` dimensions.

@@ -1,30 +1,31 @@
 //! The pool of a fit: which rows it is learned from, and which of them are held out together.
 
 use super::LIGHT;
+use super::dependent::blocks;
 use crate::chosen::{Chosen, others};
 use crate::effective::{Effective, Repeats};
 use crate::error::Result;
 use crate::learn::{Event, Observer, Settings};
 use crate::pool::Pool;
 use crate::rows::Rows;
+use crate::stack::Stack;
 
-/// Rows in time order are held out in this many runs.
-const RUNS: usize = 20;
-
-/// The pool of all rows but those left out; `None` where the observer stops it.
+/// The pool of all rows but those left out, with the stack that was learned from them; `None` where the observer
+/// stops it.
 ///
-/// Blocks, runs of rows in time order, and rows that are equal are held out together: each would tell about
-/// the others. Without such an order the order of rows does not matter.
+/// Blocks, runs of rows that follow one another, and rows that are equal are held out together: each would tell
+/// about the others. Without such an order the order of rows does not matter.
 pub fn pool(
     rows: &Rows,
     left_out: &[usize],
+    known: Option<&Stack>,
     settings: &Settings,
     observer: &mut Observer,
 ) -> Result<Option<Pool>> {
     let heaviest = rows.weights().unwrap_or(&[1.0]).iter().copied().fold(0.0, f64::max);
     let mut chosen = others(rows.len(), left_out);
     chosen.retain(|&i| rows.weight(i) > LIGHT * heaviest);
-    if !settings.ordered {
+    if blocks(rows, settings).is_none() {
         chosen.sort_by(|&a, &b| {
             let (x, y) = (rows.row(a), rows.row(b));
             let cells = x.iter().zip(&*y).map(|(x, y)| x.total_cmp(y)).find(|o| o.is_ne());
@@ -36,13 +37,9 @@ pub fn pool(
     let repeats = (!settings.counts).then(|| Repeats::of(&rows));
     let effective = Effective::of(&rows, repeats.as_ref(), settings.ordered)?;
     let weights = effective.scaled(&rows);
-    let together = match rows.blocks() {
-        Some(blocks) => blocks.to_vec(),
-        None if settings.ordered => (0..rows.len()).map(|i| i * RUNS / rows.len()).collect(),
-        None => equal(&rows),
-    };
+    let together = blocks(&rows, settings).unwrap_or_else(|| equal(&rows));
     let scaled = weights.as_ref().map_or(Ok(rows), |weights| rows.weighted(weights))?;
-    Pool::fit(&scaled.in_blocks(&together)?, settings, |done, total| {
+    Pool::beside(known, &scaled.in_blocks(&together)?, settings, |done, total| {
         observer(&Event::Pool { done, total })
     })
 }

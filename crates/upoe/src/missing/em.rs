@@ -8,11 +8,19 @@ use crate::rows::Rows;
 use faer::Mat;
 use rayon::prelude::*;
 
-/// Steps end when no mean changes by more than this many deviations, and no covariance by more than this
-/// share of variances.
-const TOLERANCE: f64 = 1e-5;
-/// Steps at most, where the result counts.
-pub(crate) const MOST: usize = 300;
+/// Where steps end.
+#[derive(Clone, Copy)]
+pub(crate) struct End {
+    /// No mean changes by more than this many deviations, and no covariance by more than this share of variances.
+    tolerance: f64,
+    /// Steps at most.
+    most: usize,
+}
+
+/// Where the result counts.
+pub(crate) const EXACT: End = End { tolerance: 1e-5, most: 300 };
+/// Enough to compare.
+pub(crate) const ROUGH: End = End { tolerance: 1e-3, most: 50 };
 /// Patterns are summed in this many parts, so that sums do not depend on the number of threads.
 const PARTS: usize = 64;
 
@@ -23,24 +31,24 @@ struct Sums {
 }
 
 /// The Gaussian under which the values that are there are most probable, given `prior` rows of uncorrelated
-/// columns per row, and whether the steps, at most so many, converged.
+/// columns per row. Steps begin at a mean and a covariance of the columns in deviations, where they are given, and leave
+/// there what they found.
 pub fn gaussian(
     rows: &Rows,
     patterns: &[Pattern],
     prior: f64,
-    most: usize,
-) -> Result<(Gaussian, bool)> {
+    end: End,
+    found: &mut Option<(Vec<f64>, Mat<f64>)>,
+) -> Result<Gaussian> {
     let n = rows.columns();
     let (centres, scales) = standard(rows);
     let weight: f64 = patterns.iter().flat_map(|p| &p.rows).map(|&i| rows.weight(i)).sum();
-    let mut mean = vec![0.0; n];
-    let mut covariance = Mat::<f64>::from_fn(n, n, |i, j| if i == j { 1.0 } else { 0.0 });
-    for i in (0..n).filter(|&i| scales[i] == 0.0) {
-        covariance[(i, i)] = 0.0;
-    }
-    let (mut converged, units) = (false, scales.iter().map(|s| if *s > 0.0 { *s } else { 1.0 }));
-    let units: Vec<f64> = units.collect();
-    for _ in 0..most {
+    let (mut mean, mut covariance) = found.take().unwrap_or_else(|| {
+        let one = |i: usize, j: usize| f64::from(u8::from(i == j && scales[i] > 0.0));
+        (vec![0.0; n], Mat::from_fn(n, n, one))
+    });
+    let units: Vec<f64> = scales.iter().map(|s| if *s > 0.0 { *s } else { 1.0 }).collect();
+    for _ in 0..end.most {
         let now = Gaussian::new(mean.clone(), &covariance)?;
         let sums = completed(rows, patterns, &now, &centres, &units)?;
         let next: Vec<f64> = sums.first.iter().map(|s| s / weight).collect();
@@ -53,14 +61,14 @@ pub fn gaussian(
             .map(|k| (covariance[(k / n, k % n)] - spread[(k / n, k % n)]).abs())
             .fold(0.0, f64::max);
         (mean, covariance) = (next, spread);
-        if moved.max(turned) < TOLERANCE {
-            converged = true;
+        if moved.max(turned) < end.tolerance {
             break;
         }
     }
     let own = Mat::from_fn(n, n, |i, j| covariance[(i, j)] * units[i] * units[j]);
-    let mean = (0..n).map(|i| centres[i] + units[i] * mean[i]).collect();
-    Ok((Gaussian::new(mean, &own)?, converged))
+    let middle = (0..n).map(|i| centres[i] + units[i] * mean[i]).collect();
+    *found = Some((mean, covariance));
+    Gaussian::new(middle, &own)
 }
 
 /// The mean and deviation of the values in each column.
@@ -91,25 +99,20 @@ fn completed(
     let part = |patterns: &[Pattern]| -> Result<Sums> {
         let mut sums = Sums { first: vec![0.0; n], second: Mat::zeros(n, n) };
         for pattern in patterns {
-            let given = gaussian.given(&pattern.missing)?;
+            let given = gaussian.expected(&pattern.missing)?;
             let mut total = 0.0;
             for &i in &pattern.rows {
                 let (w, row) = (rows.weight(i), rows.row(i));
                 total += w;
                 let mut y: Vec<f64> = (0..n).map(|c| (row[c] - centres[c]) / units[c]).collect();
-                let mean = given.mean(&y);
-                given.put(&mut y, &mean);
+                given.put(gaussian, &mut y);
                 for (b, second) in sums.second.col_iter_mut().enumerate() {
                     let by = w * y[b];
                     second.iter_mut().zip(&y).for_each(|(s, y)| *s += by * y);
                 }
                 sums.first.iter_mut().zip(&y).for_each(|(s, y)| *s += w * y);
             }
-            for (a, &i) in given.missing.iter().enumerate() {
-                for (b, &j) in given.missing.iter().enumerate() {
-                    sums.second[(i, j)] += total * given.covariance(a, b);
-                }
-            }
+            given.covariances(gaussian, |i, j, c| sums.second[(i, j)] += total * c);
         }
         Ok(sums)
     };

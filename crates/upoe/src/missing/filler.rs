@@ -15,6 +15,8 @@ use rayon::prelude::*;
 const BURN_IN: usize = 8;
 /// Sweeps from one draw to the next.
 const BETWEEN: usize = 2;
+/// Sweeps that follow earlier draws from a similar density.
+const AGAIN: usize = 3;
 /// Draws of a row's other cells that a cell's density is the mean of.
 const LINES: usize = 16;
 
@@ -48,6 +50,35 @@ impl<'a> Filler<'a> {
                 let mut chain = self.chain(&row, (first + i) as u64).map_err(|e| at(e, i))?;
                 for draw in 0..draws {
                     chain.sweep(if draw == 0 { BURN_IN } else { BETWEEN })?;
+                    out.extend_from_slice(&chain.row);
+                }
+                Ok(out)
+            })
+            .collect();
+        Ok(drawn?.concat())
+    }
+
+    /// The same, each draw going on from an earlier one of `drawn`, which another density had made.
+    pub(crate) fn again(&self, rows: &Rows, draws: usize, drawn: &[f64]) -> Result<Vec<f64>> {
+        if self.whitening.rest() == Rest::Degenerate {
+            // Earlier draws may lie outside the subspace.
+            return self.draw(rows, draws, 0);
+        }
+        let drawn: Result<Vec<Vec<f64>>> = drawn
+            .par_chunks_exact(draws * rows.columns())
+            .enumerate()
+            .map(|(i, before)| {
+                let missing = holes(&rows.row(i));
+                if missing.is_empty() {
+                    return Ok(before.to_vec());
+                }
+                let given = self.gaussian.given(&missing)?;
+                let rng = random::stream(self.seed, Use::Missing, i as u64);
+                let mut chain = Chain { density: self.density, given, row: Vec::new(), rng };
+                let mut out = Vec::with_capacity(before.len());
+                for row in before.chunks_exact(rows.columns()) {
+                    chain.row = row.to_vec();
+                    chain.sweep(AGAIN)?;
                     out.extend_from_slice(&chain.row);
                 }
                 Ok(out)

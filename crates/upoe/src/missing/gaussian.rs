@@ -75,6 +75,22 @@ impl Gaussian {
         Some(-0.5 * (square + there.len() as f64 * LN_TAU) - ln_volume)
     }
 
+    /// What EM needs of the cells of these columns, given all others: as [`Gaussian::given`], without moves.
+    pub fn expected(&self, missing: &[usize]) -> Result<Expected> {
+        let k = missing.len();
+        let own = |precision: &Mat<f64>| {
+            let own = Mat::from_fn(k, k, |a, b| precision[(missing[a], missing[b])]);
+            let factor = own.llt(Side::Lower).ok()?;
+            Some(factor.solve(Mat::<f64>::identity(k, k)))
+        };
+        if let Some(precision) = &self.precision
+            && let Some(inverse) = own(precision)
+        {
+            return Ok(Expected::Solved { inverse, missing: missing.to_vec() });
+        }
+        Ok(Expected::Given(self.given(missing)?))
+    }
+
     /// What the cells of these columns are like, given all others.
     pub fn given(&self, missing: &[usize]) -> Result<Given> {
         let n = self.mean.len();
@@ -135,6 +151,60 @@ impl Gaussian {
         let moves = Mat::from_fn(missing.len(), moving, |a, c| vectors[(a, c)] * values[c].sqrt());
         let ln_volume = 0.5 * values[..moving].iter().map(|v| v.ln()).sum::<f64>();
         Ok((regression, moves, ln_volume))
+    }
+}
+
+/// Means and covariances of some cells of a row, given the others.
+pub enum Expected {
+    /// The inverse of the precision of these cells, in deviations.
+    Solved { inverse: Mat<f64>, missing: Vec<usize> },
+    /// Where some directions have no variance.
+    Given(Given),
+}
+
+impl Expected {
+    /// Puts the means into the missing cells of a row, whose cells may hold anything.
+    pub fn put(&self, gaussian: &Gaussian, row: &mut [f64]) {
+        match (self, &gaussian.precision) {
+            (Expected::Solved { inverse, missing }, Some(precision)) => {
+                missing.iter().for_each(|&i| row[i] = gaussian.mean[i]);
+                let off = |j: usize| (row[j] - gaussian.mean[j]) / gaussian.scales[j];
+                let off: Vec<f64> = (0..row.len()).map(off).collect();
+                let pull: Vec<f64> = missing
+                    .iter()
+                    .map(|&i| precision.col(i).iter().zip(&off).map(|(p, off)| p * off).sum())
+                    .collect();
+                for (a, &i) in missing.iter().enumerate() {
+                    let shift: f64 = inverse.col(a).iter().zip(&pull).map(|(c, p)| c * p).sum();
+                    row[i] -= gaussian.scales[i] * shift;
+                }
+            }
+            (Expected::Given(given), _) => {
+                let mean = given.mean(row);
+                given.put(row, &mean);
+            }
+            (Expected::Solved { .. }, None) => {}
+        }
+    }
+
+    /// The covariances of the missing cells, with their columns.
+    pub fn covariances(&self, gaussian: &Gaussian, mut each: impl FnMut(usize, usize, f64)) {
+        match self {
+            Expected::Solved { inverse, missing } => {
+                for (a, &i) in missing.iter().enumerate() {
+                    for (b, &j) in missing.iter().enumerate() {
+                        each(i, j, inverse[(a, b)] * gaussian.scales[i] * gaussian.scales[j]);
+                    }
+                }
+            }
+            Expected::Given(given) => {
+                for (a, &i) in given.missing.iter().enumerate() {
+                    for (b, &j) in given.missing.iter().enumerate() {
+                        each(i, j, given.covariance(a, b));
+                    }
+                }
+            }
+        }
     }
 }
 

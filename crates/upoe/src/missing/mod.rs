@@ -18,9 +18,9 @@ pub use condition::{Condition, Range, within};
 pub use filler::Filler;
 pub use patterns::Missing;
 
-pub(crate) use em::{MOST, gaussian as em};
+pub(crate) use em::{EXACT, gaussian as em};
 pub(crate) use filler::gaussian_draws;
 pub(crate) use gaussian::Gaussian;
-pub(crate) use observed::{FEW, observed};
+pub(crate) use observed::{FEW, gains, observed};
 pub(crate) use patterns::{holes, patterns};
 pub(crate) use prior::prior;

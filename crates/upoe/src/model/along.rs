@@ -5,6 +5,7 @@ use crate::error::{Error, Result};
 use crate::expert::Curve;
 use crate::linalg::{LN_TAU, dot};
 use crate::line::{Line, axis, ln_integral};
+use crate::random::Stream;
 use crate::rows::Rows;
 use crate::whitening::Rest;
 use std::borrow::Cow;
@@ -18,9 +19,9 @@ const MOST_CORNERS: usize = 260;
 /// ln p(t) = Σⱼ ln Tⱼ(aⱼ + bⱼt) − ½ precision (t − centre)² + constant.
 pub(super) struct Section<'s, 'a> {
     /// The experts that t moves, with a and b.
-    moved: Vec<(Cow<'s, Curve<'a>>, f64, f64)>,
-    precision: f64,
-    centre: f64,
+    pub(super) moved: Vec<(Cow<'s, Curve<'a>>, f64, f64)>,
+    pub(super) precision: f64,
+    pub(super) centre: f64,
     constant: f64,
 }
 
@@ -46,6 +47,17 @@ impl Model {
         self.whitening.check_columns(row.len())?;
         let (row, direction, origin) = axis(row, column, |i| self.whitening.mean()[i])?;
         self.section(&row, &direction)?.line(origin)
+    }
+
+    /// A draw along a line from a row that is itself a draw: a step that leaves the density along the line as
+    /// it is.
+    pub(crate) fn step_along(
+        &self,
+        row: &[f64],
+        direction: &[f64],
+        rng: &mut Stream,
+    ) -> Result<f64> {
+        Ok(self.section(row, direction)?.step(rng))
     }
 
     fn section(&self, row: &[f64], direction: &[f64]) -> Result<Section<'_, '_>> {

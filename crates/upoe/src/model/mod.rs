@@ -5,6 +5,7 @@ mod explain;
 mod missing;
 mod sample;
 mod score;
+mod walk;
 
 pub use explain::Explanation;
 
