@@ -90,7 +90,7 @@ impl Density for Model {
     }
 
     fn draw_along(&self, row: &[f64], direction: &[f64], rng: &mut Stream) -> Result<f64> {
-        Ok(Model::along(self, row, direction)?.sample(rng))
+        Model::step_along(self, row, direction, rng)
     }
 
     fn places(&self) -> Vec<(f64, f64)> {

@@ -74,7 +74,7 @@ impl Effective {
         let cause = lowest.filter(|(share, _)| *share < 0.99).map(|(_, cause)| cause);
         let rows_worth = (merged * by_blocks.min(by_order)).max(1.0);
         let told = ordered || rows.blocks().is_some();
-        let neighbours = if told { 0.0 } else { neighbours(rows) };
+        let neighbours = if told { 0.0 } else { neighbours(rows, repeats.is_some()) };
         Ok(Effective { of, rows: rows_worth, cause, neighbours })
     }
 
@@ -214,15 +214,35 @@ fn of_order(x: &[f64], dims: usize) -> f64 {
     1.0 / longest
 }
 
-/// The largest correlation of a column with itself one row before.
-fn neighbours(rows: &Rows) -> f64 {
-    let (n, columns) = (rows.len() as f64, rows.columns());
+/// Sorted tables have neighbours that are alike, too, so that weaker correlations are not spoken of.
+const SORTED: f64 = 0.5;
+
+/// Whether a correlation with the row before is more than chance, which has a deviation of 1/√N, and more than
+/// weak.
+pub(crate) fn is_strong(correlation: f64, rows: usize) -> bool {
+    correlation > SORTED.max(5.0 / (rows as f64).sqrt())
+}
+
+/// Whether rows resemble those before them.
+pub(crate) fn follow(rows: &Rows) -> bool {
+    rows.len() > 1 && is_strong(neighbours(rows, true), rows.len())
+}
+
+/// The largest correlation of a column with itself one row before. Where rows that are equal count
+/// `once`, so do those that follow one another.
+fn neighbours(rows: &Rows, once: bool) -> f64 {
+    let (mut n, columns) = (0.0, rows.columns());
     let mut sums = vec![[0.0; 3]; columns]; // x, x², x times the x before
     let first = rows.row(0);
     let mut before: Vec<f64> = vec![0.0; columns];
     for i in 0..rows.len() {
+        let row = rows.row(i);
+        if once && i > 0 && row == rows.row(i - 1) {
+            continue;
+        }
+        n += 1.0;
         for (((sums, x), at), last) in
-            sums.iter_mut().zip(rows.row(i).iter()).zip(first.iter()).zip(&mut before)
+            sums.iter_mut().zip(row.iter()).zip(first.iter()).zip(&mut before)
         {
             let x = x - at; // so that a large mean does not cost digits
             sums[0] += x;

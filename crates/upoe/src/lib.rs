@@ -72,6 +72,7 @@ pub mod expert;
 mod explained;
 mod fitted;
 mod fitter;
+mod grain;
 pub mod groups;
 mod grow;
 mod holdout;
@@ -100,7 +101,7 @@ pub use detector::{
 };
 pub use effective::Cause;
 pub use error::{Error, Result};
-pub use explained::{Explained, Explainer};
+pub use explained::{Explained, Explainer, explain_present};
 pub use fitted::{Fit, Fitted};
 pub use fitter::{Fitter, fit};
 pub use holdout::{HOLDOUT_SHARE, held_out};

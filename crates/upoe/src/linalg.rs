@@ -1,7 +1,9 @@
 //! Linear algebra shared by all other modules.
 
 use crate::error::{Error, Result};
-use faer::{Mat, Side};
+use faer::linalg::matmul::matmul;
+use faer::{Accum, Mat, MatRef, Par, Side};
+use upoe_kernels::dispatch;
 
 /// ln 2π.
 pub(crate) const LN_TAU: f64 = 1.837_877_066_409_345_5;
@@ -11,6 +13,11 @@ pub(crate) const HALF_LN_TAU: f64 = 0.5 * LN_TAU;
 
 /// aᵀb.
 pub(crate) fn dot(a: &[f64], b: &[f64]) -> f64 {
+    sum_of_products(a, b)
+}
+
+#[inline(always)]
+fn sum_of_products(a: &[f64], b: &[f64]) -> f64 {
     // Eight sums side by side: one alone would wait for each addition to end.
     let (a8, a) = a.as_chunks::<8>();
     let (b8, b) = b.as_chunks::<8>();
@@ -24,6 +31,13 @@ pub(crate) fn dot(a: &[f64], b: &[f64]) -> f64 {
     sums.iter().sum::<f64>() + rest
 }
 
+/// AB, by one thread: the bits do not depend on how many there are.
+pub(crate) fn product(a: MatRef<f64>, b: MatRef<f64>) -> Mat<f64> {
+    let mut out = Mat::zeros(a.nrows(), b.ncols());
+    matmul(out.as_mut(), Accum::Replace, a, b, 1.0, Par::Seq);
+    out
+}
+
 /// The vector at unit length.
 pub(crate) fn unit(w: &[f64]) -> Vec<f64> {
     let norm = dot(w, w).sqrt();
@@ -32,10 +46,15 @@ pub(crate) fn unit(w: &[f64]) -> Vec<f64> {
 
 /// Removes the components along an orthonormal basis (19).
 pub(crate) fn remove(span: &[Vec<f64>], w: &mut [f64]) {
-    for v in span {
-        let along = dot(v, w);
-        w.iter_mut().zip(v).for_each(|(w, v)| *w -= along * v);
-    }
+    dispatch(
+        #[inline(always)]
+        || {
+            for v in span {
+                let along = sum_of_products(v, w);
+                w.iter_mut().zip(v).for_each(|(w, v)| *w -= along * v);
+            }
+        },
+    );
 }
 
 /// An orthonormal basis of some independent directions, by Gram–Schmidt, applied twice.

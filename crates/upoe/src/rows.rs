@@ -220,11 +220,22 @@ impl<'a> Rows<'a> {
     }
 
     /// Copies of the chosen rows and their weights.
-    pub fn pick(&self, chosen: &[usize]) -> (Vec<f64>, Option<Vec<f64>>) {
+    pub fn pick(&self, chosen: &[usize]) -> Picked {
         let values = chosen.iter().flat_map(|&i| self.row(i).into_owned()).collect();
         (values, self.weights.map(|w| chosen.iter().map(|&i| w[i]).collect()))
     }
+
+    /// Copies of the other rows, and of the chosen ones.
+    pub fn split(&self, chosen: &[usize]) -> (Picked, Picked) {
+        let mut out = vec![false; self.len()];
+        chosen.iter().for_each(|&i| out[i] = true);
+        let kept: Vec<usize> = (0..self.len()).filter(|&i| !out[i]).collect();
+        (self.pick(&kept), self.pick(chosen))
+    }
 }
+
+/// A table's values, and weights where it has any.
+pub(crate) type Picked = (Vec<f64>, Option<Vec<f64>>);
 
 /// Rows over borrowed numbers, with weights where there are any.
 pub(crate) fn view<'a>(

@@ -51,6 +51,9 @@ fn repeated_rows_count_once_unless_they_are_counts() {
     let notices = repeated(0).notices;
     let told = |n: &Notice| matches!(n, Notice::Effective { cause: Cause::Repeats, .. });
     assert!(notices.iter().any(told), "{notices:?}");
+    // That equal rows follow one another says nothing else.
+    let alike = |n: &Notice| matches!(n, Notice::Neighbours { .. });
+    assert!(!notices.iter().any(alike), "{notices:?}");
 }
 
 #[test]

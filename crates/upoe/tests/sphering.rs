@@ -251,3 +251,21 @@ fn rows_next_to_a_degenerate_subspace_are_possible() {
         assert_eq!(whitening.ln_jacobian(&off, &whitening.sphere_row(&off)), f64::NEG_INFINITY);
     }
 }
+
+#[test]
+fn a_share_of_the_variance_that_one_column_has_is_named() {
+    let scales = [1.0, 1.0, 1.0, 1.0, 1000.0];
+    let of = |scales: [f64; 5]| {
+        let values: Vec<f64> =
+            normals(300, 5).iter().zip(scales.iter().cycle()).map(|(z, s)| z * s).collect();
+        let mut settings = quick();
+        settings.dims = Dims::Share(0.9);
+        fit(&Rows::new(&values, 5).unwrap(), &settings).unwrap().notices
+    };
+    let notices = of(scales);
+    let found = notices.iter().find(|n| matches!(n, Notice::Dominated { .. })).expect("a notice");
+    assert!(matches!(found, Notice::Dominated { columns, dims: 1, of: 5, .. } if *columns == [4]));
+    let said = found.message(|i| format!("c{}", i + 1));
+    assert!(said.starts_with("1 of 5 dimensions were kept, because `c5` has 90 % of"), "{said}");
+    assert!(!of([1.0; 5]).iter().any(|n| matches!(n, Notice::Dominated { .. })));
+}

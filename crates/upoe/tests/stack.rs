@@ -302,3 +302,24 @@ fn ties_copies_and_rows_at_the_centre_are_no_gain() {
         assert!(scores[0] == f64::NEG_INFINITY || scores[0] < -100.0, "{}", scores[0]);
     }
 }
+
+/// Runs of rows that resemble each other: later layers learn where the runs lie, and rows of other runs lie
+/// elsewhere.
+#[test]
+fn rows_that_follow_one_another_get_the_layers_that_pay_on_rows_held_out() {
+    let (d, runs, long) = (6, 30, 20);
+    let make = |seed: u64| -> Vec<f64> {
+        let (places, noise) = (normals(runs * d, seed), normals(runs * long * d, seed + 1));
+        let cell = |(i, e): (usize, &f64)| places[i / (long * d) * d + i % d] + 0.1 * e;
+        noise.iter().enumerate().map(cell).collect()
+    };
+    let (values, fresh) = (make(60), make(70));
+    let mixed: Vec<f64> =
+        (0..runs * long).flat_map(|i| values[i * 7 % (runs * long) * d..][..d].to_vec()).collect();
+    let fresh = Rows::new(&fresh, d).expect("rows");
+    let [in_order, mixed] = [&values, &mixed].map(|values| {
+        let fit = grown(values, d);
+        (fit.layers.len(), mean(&stack(&fit).score(&fresh).expect("ln p")))
+    });
+    assert!(in_order.0 < mixed.0 && in_order.1 > mixed.1 + 0.1, "{in_order:?} {mixed:?}");
+}

@@ -12,6 +12,7 @@ mod errata;
 mod examples;
 mod experts;
 mod fitted;
+mod gaps;
 mod groups;
 mod hard_inputs;
 mod holes;

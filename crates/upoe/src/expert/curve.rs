@@ -98,6 +98,16 @@ impl<'a> Curve<'a> {
         }
     }
 
+    /// Its peaks and their scales, where these are known.
+    pub(crate) fn bells(&self) -> impl Iterator<Item = (f64, f64)> {
+        let bells = match self {
+            Curve::Bell(bell) => std::slice::from_ref(bell),
+            Curve::Bells(bells) => &bells[..],
+            Curve::Tilt(_) => &[],
+        };
+        bells.iter().map(|bell| (bell.location, bell.scale()))
+    }
+
     /// The z at which T may have a peak or a corner, or near which it changes fast.
     pub(crate) fn points(&self) -> Vec<f64> {
         let of_bell = |bell: &Bell| [-4.0, 0.0, 4.0].map(|k| bell.location + k * bell.scale());

@@ -1,7 +1,7 @@
 //! The curvature of joint learning.
 
-use crate::linalg::{dot, remove};
-use faer::Mat;
+use crate::linalg::{orthonormal, product, remove};
+use faer::{Mat, MatRef};
 
 /// The Hessian of the likelihood in all directions at once, as if projections were
 /// independent. Moving direction i by Σⱼ εᵢⱼ wⱼ + oᵢ, with oᵢ outside all directions, changes
@@ -9,38 +9,54 @@ use faer::Mat;
 /// Σ_{i<j} εᵢⱼεⱼᵢ − ½ Σ ‖oᵢ‖². So pairs (εᵢⱼ, εⱼᵢ) have the 2 × 2 blocks that Picard uses for
 /// J = D, and outside the directions the curvature is hᵢ − 1.
 pub struct JointCurvature {
-    /// The unit directions.
-    pub directions: Vec<Vec<f64>>,
-    /// An orthonormal basis of them.
-    pub span: Vec<Vec<f64>>,
+    /// The unit directions: D × J.
+    directions: Mat<f64>,
+    /// An orthonormal basis of them, where there are fewer than dimensions.
+    span: Option<Vec<Vec<f64>>>,
     /// hᵢ.
-    pub heights: Vec<f64>,
+    heights: Vec<f64>,
 }
 
 impl JointCurvature {
+    /// From unit directions and hᵢ.
+    pub fn new(directions: &[Vec<f64>], heights: Vec<f64>) -> Self {
+        let (d, j) = (directions[0].len(), directions.len());
+        let span = (j < d).then(|| orthonormal(directions));
+        JointCurvature { directions: Mat::from_fn(d, j, |i, a| directions[a][i]), span, heights }
+    }
+
     /// Applies the inverse to one tangent vector per direction.
     pub fn solve(&self, rows: &[&[f64]]) -> Vec<Vec<f64>> {
-        let (n, h) = (rows.len(), &self.heights);
-        let along = |i: usize, j: usize| dot(rows[i], &self.directions[j]);
-        let by = Mat::from_fn(n, n, along);
-        let step = |i: usize, j: usize| {
+        let (d, j) = (self.directions.nrows(), self.directions.ncols());
+        let h = &self.heights;
+        let flat = rows.concat();
+        // by[(a, b)] = rows[a]ᵀ w_b.
+        let by = product(
+            MatRef::from_column_major_slice(&flat, d, j).transpose(),
+            self.directions.as_ref(),
+        );
+        let step = |b: usize, a: usize| {
+            if a == b {
+                return 0.0;
+            }
             // Shifted, where needed, to a smallest eigenvalue of 0.03: pairs of nearly Gaussian
             // sources have about 0.1.
-            let (a, b) = (h[i], h[j]);
-            let smallest = 0.5 * (a + b - ((a - b).powi(2) + 4.0).sqrt());
+            let (ha, hb) = (h[a], h[b]);
+            let smallest = 0.5 * (ha + hb - ((ha - hb).powi(2) + 4.0).sqrt());
             let shift = (0.03 - smallest).max(0.0);
-            let (a, b) = (a + shift, b + shift);
-            (b * by[(i, j)] - by[(j, i)]) / (a * b - 1.0)
+            let (ha, hb) = (ha + shift, hb + shift);
+            (hb * by[(a, b)] - by[(b, a)]) / (ha * hb - 1.0)
         };
-        (0..n)
-            .map(|i| {
-                let mut out = rows[i].to_vec();
-                remove(&self.span, &mut out);
-                let outside = (h[i] - 1.0).max(0.1);
-                out.iter_mut().for_each(|o| *o /= outside);
-                for j in (0..n).filter(|&j| j != i) {
-                    let e = step(i, j);
-                    out.iter_mut().zip(&self.directions[j]).for_each(|(o, w)| *o += e * w);
+        // Along all directions: Σ_b ε_ab w_b.
+        let along = product(self.directions.as_ref(), Mat::from_fn(j, j, step).as_ref());
+        (0..j)
+            .map(|a| {
+                let mut out: Vec<f64> = along.col(a).iter().copied().collect();
+                if let Some(span) = &self.span {
+                    let mut off = rows[a].to_vec();
+                    remove(span, &mut off);
+                    let outside = (h[a] - 1.0).max(0.1);
+                    out.iter_mut().zip(off).for_each(|(out, off)| *out += off / outside);
                 }
                 out
             })

@@ -3,6 +3,7 @@
 mod choices;
 mod columns;
 mod descent;
+mod equal;
 mod joint_curvature;
 mod light;
 mod lockstep;
@@ -24,6 +25,7 @@ mod settings;
 mod starts;
 mod stop;
 mod templates;
+mod units;
 
 pub use choices::{
     Choice, Depth, Families, Learner, ParallelStart, Precision, Quality, Recipe, Stop,
@@ -34,7 +36,8 @@ pub use power::Detectable;
 pub use session::{Event, Observer};
 pub use settings::{Settings, sample_rows};
 
-pub(crate) use notice::{FEW, notices};
+pub(crate) use equal::FEW;
+pub(crate) use notice::notices;
 pub(crate) use null::{column_p_value, radial_p_value};
 pub(crate) use path::path;
 pub(crate) use sample::screening;
@@ -49,6 +52,7 @@ pub(crate) fn learn(session: &mut Session, state: &mut State) -> Result<StopReas
         state.path = path::path(session, state)?;
     }
     let step = match session.settings.learner {
+        _ if !session.known.is_empty() => sequence::again(session, state),
         Learner::Pursuit | Learner::Sequential => sequence::learn(session, state),
         Learner::Parallel { start } => parallel::learn(session, state, start),
     };

@@ -1,11 +1,13 @@
 //! What a user should know about a fit.
 
 use super::choices::Stop;
+use super::equal::{grain, ties};
 use super::null;
 use super::outcome::State;
 use super::power::Detectable;
 use super::settings::Settings;
-use crate::effective::{Cause, Effective};
+use super::units;
+use crate::effective::{Cause, Effective, is_strong};
 use crate::engine::Engine;
 use crate::expert::Learnable;
 use crate::missing::Missing;
@@ -27,6 +29,17 @@ pub enum Notice {
         columns: usize,
         /// Columns that do not vary at all.
         constant: Vec<usize>,
+    },
+    /// A share of the variance was kept, and a few columns have that share by themselves.
+    Dominated {
+        /// Their numbers, from 0.
+        columns: Vec<usize>,
+        /// Dimensions that were kept.
+        dims: usize,
+        /// Columns of the data.
+        of: usize,
+        /// The share that was asked for.
+        share: f64,
     },
     /// Experts ended at a bound that keeps the likelihood finite.
     Bound {
@@ -69,10 +82,17 @@ pub enum Notice {
         /// The degrees of freedom of a Student-t with that gain.
         degrees_of_freedom: Option<f64>,
     },
-    /// Columns that take few values.
+    /// Columns that take few values, or one value often.
     Ties {
         /// Their numbers, from 0.
         columns: Vec<usize>,
+    },
+    /// Columns with many equal values, along which the mixtures of a pool have a smallest scale.
+    Grain {
+        /// Their numbers, from 0.
+        columns: Vec<usize>,
+        /// The smallest scale along each, in its units.
+        scales: Vec<f64>,
     },
     /// The null rule was applied outside its simulated table.
     Extrapolated {
@@ -125,6 +145,10 @@ impl fmt::Display for Notice {
                     ": the density is over that subspace, and rows outside it get ln p = −inf"
                 )
             }
+            Notice::Dominated { columns, dims, of, share } => {
+                let column = |c: usize| format!("column {}", c.saturating_add(1));
+                units::words(f, (columns, *dims, *of, *share), column)
+            }
             Notice::Bound { experts, bound } => write!(
                 f,
                 "{} ended at the {bound} allowed: many equal values, a few rows in a line, or outliers so far away that they set the scale of their column; look at these rows before trusting {}",
@@ -173,6 +197,9 @@ impl fmt::Display for Notice {
                 if such.is_empty() { Ok(()) } else { write!(f, ", such as {}", such.join(" or ")) }
             }
             Notice::Ties { columns } => ties(f, columns, |c| c.saturating_add(1).to_string()),
+            Notice::Grain { columns, scales } => {
+                grain(f, columns, scales, |c| c.saturating_add(1).to_string())
+            }
             Notice::Extrapolated { rows_per_dimension, dimensions }
                 if *rows_per_dimension < null::FEWEST =>
             {
@@ -199,6 +226,10 @@ impl Notice {
         let done = match self {
             Notice::Outliers { rows, of, named } => outliers(&mut said, *rows, *of, named, name),
             Notice::Ties { columns } => ties(&mut said, columns, name),
+            Notice::Dominated { columns, dims, of, share } => {
+                units::words(&mut said, (columns, *dims, *of, *share), |c| format!("`{}`", name(c)))
+            }
+            Notice::Grain { columns, scales } => grain(&mut said, columns, scales, name),
             Notice::Missing { missing, draws, rounds } => {
                 said = missed(&missing.message(name), *draws, *rounds);
                 Ok(())
@@ -243,21 +274,6 @@ fn missed(what: &str, draws: usize, rounds: usize) -> String {
     )
 }
 
-/// What is said about columns of few values.
-fn ties(f: &mut impl fmt::Write, columns: &[usize], name: impl Fn(usize) -> String) -> fmt::Result {
-    let first: Vec<String> = columns.iter().take(5).map(|c| name(*c)).collect();
-    let (what, more, has) = match columns.len() {
-        1 => ("column", "", "has"),
-        2..=5 => ("columns", "", "have"),
-        _ => ("columns", ", …", "have"),
-    };
-    let listed = first.join(", ");
-    write!(
-        f,
-        "{what} {listed}{more} {has} at most {FEW} different values: much of what experts gain there is that values repeat, and such a density must not be compared with one of continuous values"
-    )
-}
-
 /// What is said about outliers.
 fn outliers(
     f: &mut impl fmt::Write,
@@ -280,12 +296,6 @@ fn outliers(
     write!(f, "{more}; correct or drop these rows if they are errors")
 }
 
-/// Sorted tables have neighbours that are alike, too, so that weaker correlations are not spoken of.
-const SORTED: f64 = 0.5;
-
-/// A column of no more different values than this has ties.
-pub(crate) const FEW: usize = 20;
-
 /// The notices of a fit that ended in this state.
 pub(crate) fn notices(
     whitening: &Whitening,
@@ -301,8 +311,7 @@ pub(crate) fn notices(
     }
     if let Some(Effective { of, rows, cause, neighbours }) = effective {
         notices.extend(cause.map(|cause| Notice::Effective { rows: of, effective: rows, cause }));
-        // More than chance: the correlation of independent rows has a deviation of 1/√N.
-        if neighbours > SORTED.max(5.0 / (of as f64).sqrt()) {
+        if is_strong(neighbours, of) {
             notices.push(Notice::Neighbours { correlation: neighbours });
         }
     }
@@ -312,6 +321,7 @@ pub(crate) fn notices(
         let (rank, columns) = (whitening.rank(), whitening.columns());
         notices.push(Notice::Degenerate { rank, columns, constant });
     }
+    notices.extend(units::dominated(whitening, settings.dims));
     let mut bounds: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
     for (expert, learned) in state.experts.iter().enumerate() {
         if let Some(bound) = learned.expert().at_bound() {

@@ -6,8 +6,8 @@ use super::joint_curvature::JointCurvature;
 use crate::engine::{Candidate, Engine, Sums, ask};
 use crate::error::Result;
 use crate::expert::{Expert, Learnable};
-use crate::linalg::{HALF_LN_TAU, dot, orthonormal, remove, unit};
-use faer::{Mat, Side};
+use crate::linalg::{HALF_LN_TAU, dot, orthonormal, product, remove, unit};
+use faer::{Mat, MatRef, Side};
 use std::ops::Range;
 
 /// What the free directions may be.
@@ -50,14 +50,17 @@ pub struct Slot {
 impl<'a> Objective<'a> {
     /// An objective over an engine's rows, given frozen directions.
     pub fn new(engine: &'a dyn Engine, frozen: &[Vec<f64>], geometry: Geometry) -> Self {
-        let compare = geometry == Geometry::Orthonormal && !engine.is_white();
-        let gaussian = compare.then(Expert::gaussian);
-        Objective { engine, geometry, gaussian, span: orthonormal(frozen) }
+        Self::outside_of(engine, orthonormal(frozen), geometry)
     }
 
     /// The same over other rows of the same dimensions.
     pub fn over<'b>(&self, engine: &'b dyn Engine) -> Objective<'b> {
-        Objective::new(engine, &self.span, self.geometry)
+        Objective::outside_of(engine, self.span.clone(), self.geometry)
+    }
+
+    fn outside_of(engine: &'a dyn Engine, span: Vec<Vec<f64>>, geometry: Geometry) -> Self {
+        let compare = geometry == Geometry::Orthonormal && !engine.is_white();
+        Objective { engine, geometry, gaussian: compare.then(Expert::gaussian), span }
     }
 
     /// In the oblique geometry a norm matters only where the expert cannot absorb it.
@@ -174,7 +177,7 @@ impl<'a> Objective<'a> {
             return Box::new(each);
         }
         let directions: Vec<Vec<f64>> = set.iter().map(|c| unit(&c.direction)).collect();
-        let joint = JointCurvature { span: orthonormal(&directions), directions, heights };
+        let joint = JointCurvature::new(&directions, heights);
         let ranges: Vec<Range<usize>> = slots.into_iter().map(|s| s.direction).collect();
         Box::new(move |v| {
             let mut out = each(v);
@@ -219,13 +222,10 @@ impl<'a> Objective<'a> {
         };
         let half_ln: f64 = (0..n).map(|i| factor.L()[(i, i)].ln()).sum();
         let inverse = faer::linalg::solvers::DenseSolveCore::inverse(&factor);
-        let by = (0..n)
-            .map(|a| {
-                (0..self.engine.dims())
-                    .map(|i| -(0..n).map(|b| inverse[(a, b)] * outside[b][i]).sum::<f64>())
-                    .collect()
-            })
-            .collect();
+        let d = self.engine.dims();
+        let flat = outside.concat();
+        let by = product(MatRef::from_column_major_slice(&flat, d, n), inverse.as_ref());
+        let by = by.col_iter().map(|u| u.iter().map(|u| -u).collect()).collect();
         (-half_ln - j * (0.5 + HALF_LN_TAU), by)
     }
 

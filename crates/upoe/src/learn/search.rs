@@ -60,10 +60,11 @@ pub fn search(
     let several = settings.families.only().is_none();
     let scarce = several && train.weight() < ROWS_FOR_MIXTURES * free;
     let families = settings.families.iter().filter(|f| !(scarce && *f == Family::Mixture));
+    let full = Objective::new(train, frozen, Geometry::Orthonormal);
     let mut search = Search {
         families: families.collect(),
-        full: Objective::new(train, frozen, Geometry::Orthonormal),
-        screening: Objective::new(sample.unwrap_or(train), frozen, Geometry::Orthonormal),
+        screening: full.over(sample.unwrap_or(train)),
+        full,
         sampled: sample.is_some(),
         settings,
         columns,
@@ -78,7 +79,7 @@ pub fn search(
     if lead.is_none() {
         return Ok(found);
     }
-    search.full = Objective::new(all, frozen, Geometry::Orthonormal);
+    search.full = search.full.over(all);
     search.decided(found)
 }
 

@@ -9,6 +9,10 @@ use super::search::search;
 use super::session::{Halt, Session, Step};
 use super::stop::{Verdict, judge};
 use super::{columns, paper_recipe, parallel, path};
+use crate::engine::Candidate;
+
+/// Descents from experts of other draws end at this slope: draws move the answer by more.
+const AGAIN: f64 = 1e-4;
 
 /// Adds experts to those learned already; returns why it stopped.
 pub fn learn(session: &mut Session, state: &mut State) -> Step<StopReason> {
@@ -57,6 +61,29 @@ pub fn learn(session: &mut Session, state: &mut State) -> Step<StopReason> {
             return Err(Halt::Interrupted);
         }
     }
+}
+
+/// Learns experts again that other draws of the rows had, each by one descent. Those that gain nothing any
+/// more are left out.
+pub fn again(session: &mut Session, state: &mut State) -> Step<StopReason> {
+    for known in session.known {
+        let frozen = state.directions();
+        let objective = Objective::new(session.train, &frozen, Geometry::Orthonormal);
+        let Some(direction) = objective.outside(known.direction().to_vec()) else { continue };
+        let from = Candidate::new(direction, known.expert().clone());
+        let mut starts = vec![objective.start(vec![from], session.settings.tol.max(AGAIN))];
+        let (most, j) = (session.settings.max_iter, frozen.len());
+        objective.walk(&mut starts, most, &mut |q| session.pass(state, j, q))?;
+        let found = Learned { p_value: known.p_value, ..found(&objective, &starts[0]) };
+        if found.gain > 0.0 {
+            state.experts.push(found);
+            path::extend(session, state)?;
+            if !session.learned(state) {
+                return Err(Halt::Interrupted);
+            }
+        }
+    }
+    Ok(StopReason::Experts)
 }
 
 /// The next expert, by the chosen learner, and after it the best of each other family.

@@ -77,6 +77,8 @@ pub struct Session<'a> {
     pub columns: &'a [Vec<f64>],
     /// The held-out rows, where there are any.
     pub holdout: Option<&'a dyn Engine>,
+    /// Experts that other draws of the rows had, from which these begin. Then nothing is searched.
+    pub known: &'a [Learned],
     /// What the fit is asked to do.
     pub settings: &'a Settings,
     /// The observer.

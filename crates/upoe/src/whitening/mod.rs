@@ -156,6 +156,22 @@ impl Whitening {
         columns.map(|w| unit(&w)).filter(|w| w.iter().all(|x| x.is_finite())).collect()
     }
 
+    /// The direction in sphered space on which projections are a sum of columns, up to a constant; for a sum with
+    /// these factors.
+    pub(crate) fn direction_of(&self, factors: &[f64]) -> Vec<f64> {
+        let entry = |k: usize| -> f64 {
+            factors.iter().enumerate().map(|(i, f)| f * self.inverse[(i, k)]).sum()
+        };
+        (0..self.dims()).map(entry).collect()
+    }
+
+    /// The factors of the columns in a direction of sphered space.
+    pub(crate) fn factors_of(&self, direction: &[f64]) -> Vec<f64> {
+        let a = self.matrix();
+        let factor = |i: usize| direction.iter().enumerate().map(|(k, w)| w * a[(k, i)]).sum();
+        (0..self.columns()).map(factor).collect()
+    }
+
     /// ln|A|; for a rank-reduced A the log-volume factor on the kept subspace.
     pub fn ln_det(&self) -> f64 {
         self.ln_det

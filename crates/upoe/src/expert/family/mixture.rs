@@ -219,11 +219,21 @@ impl Term for Mixture {
 
 impl Marginal for Mixture {
     fn ln_density(&self, z: f64) -> f64 {
-        let top = self.ln_terms(z).fold(f64::NEG_INFINITY, f64::max);
+        // No memory is taken for few components.
+        let (mut few, mut many) = ([0.0; 4], Vec::new());
+        let terms = match few.get_mut(..self.components.len()) {
+            Some(few) => few,
+            None => {
+                many.resize(self.components.len(), 0.0);
+                &mut many[..]
+            }
+        };
+        terms.iter_mut().zip(self.ln_terms(z)).for_each(|(term, of)| *term = of);
+        let top = terms.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         if top == f64::NEG_INFINITY {
             return top;
         }
-        top + self.ln_terms(z).map(|t| (t - top).exp()).sum::<f64>().ln()
+        top + terms.iter().map(|t| (t - top).exp()).sum::<f64>().ln()
     }
 
     fn energy_slope(&self, z: f64) -> f64 {

@@ -32,6 +32,9 @@ pub struct StudentT {
     location: f64,
     scale: f64,
     degrees_of_freedom: f64,
+    /// ln of the factor before the power.
+    #[serde(skip_serializing)]
+    ln_peak: f64,
     /// Whether μ is fixed: learning does not change it.
     pub fix_mu: bool,
     /// Whether β is fixed.
@@ -106,19 +109,17 @@ impl StudentT {
         if !(degrees_of_freedom >= FEWEST_DEGREES_OF_FREEDOM) {
             return invalid("degrees of freedom", degrees_of_freedom, "must be 0.01 or more");
         }
-        let degrees_of_freedom = degrees_of_freedom.min(1e15);
-        Ok(StudentT { location, scale, degrees_of_freedom, fix_mu: false, fix_beta: false })
+        Ok(Self::of(location, scale, degrees_of_freedom.min(1e15)))
+    }
+
+    fn of(location: f64, scale: f64, degrees_of_freedom: f64) -> Self {
+        let ln_peak = ln_norm(degrees_of_freedom) - scale.ln();
+        StudentT { location, scale, degrees_of_freedom, ln_peak, fix_mu: false, fix_beta: false }
     }
 
     /// The standard normal, to rounding.
     pub fn standard_normal() -> Self {
-        StudentT {
-            location: 0.0,
-            scale: 1.0,
-            degrees_of_freedom: 1e15,
-            fix_mu: true,
-            fix_beta: true,
-        }
+        StudentT { fix_mu: true, fix_beta: true, ..Self::of(0.0, 1.0, 1e15) }
     }
 
     /// The location μ.
@@ -148,7 +149,8 @@ impl StudentT {
 
     /// The same with μ, scale or β changed; what is fixed is fixed as before.
     pub(super) fn changed(&self, location: f64, scale: f64, degrees_of_freedom: f64) -> Self {
-        StudentT { location, scale, degrees_of_freedom, ..*self }
+        let Self { fix_mu, fix_beta, .. } = *self;
+        StudentT { fix_mu, fix_beta, ..Self::of(location, scale, degrees_of_freedom) }
     }
 
     /// d ln T / d(θ, β, μ) at z: the summands of (25)–(27).
@@ -173,7 +175,7 @@ impl StudentT {
 
     /// ln of the factor before the power.
     pub(super) fn ln_peak(&self) -> f64 {
-        ln_norm(self.degrees_of_freedom) - self.scale.ln()
+        self.ln_peak
     }
 }
 
