@@ -24,7 +24,7 @@ async function shoot(name, scheme, prepare, of = process.argv[2] ?? `${target}/p
   await context.close();
 }
 
-await shoot("page-light", "light", async () => ["#app > .top", "#gain .stage"]);
+await shoot("page-light", "light", async () => ["#app > .top", "#groups .group-cards"]);
 await shoot("page-dark", "dark", async (tab) => {
   // A group of crabs, brushed.
   const stage = tab.locator("#scatter .stage");
@@ -39,7 +39,7 @@ await shoot("page-dark", "dark", async (tab) => {
     document.activeElement.blur();
     document.querySelector(".selection").style.visibility = "hidden";
   });
-  return ["#expert-2", "#scatter .stage"];
+  return ["#scatter .stage", "#expert-1"];
 });
 await shoot("layers", "light", async () => ["#layers", "#layers"], `${target}/pages/layers.html`);
 await browser.close();

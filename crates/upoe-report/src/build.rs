@@ -1,11 +1,14 @@
 //! From a fitted model and rows to everything the page shows.
 
+mod cells;
 mod curve;
 mod experts;
+mod findings;
 mod groups;
-mod headline;
 mod histogram;
+mod judge;
 mod layers;
+mod missing;
 mod outliers;
 mod path;
 mod quantiles;
@@ -14,7 +17,7 @@ mod summary;
 
 use upoe::evaluate::Evaluation;
 use upoe::groups::Groups;
-use upoe::{Error, Explainer, Fitted, LayerRecord, Model, Result, State};
+use upoe::{Error, Fitted, LayerRecord, Model, Result, State};
 
 use crate::{Image, Page, Samples};
 
@@ -38,7 +41,7 @@ pub struct Input<'a> {
     pub training: &'a FitRecord,
     /// The names of the model's columns.
     pub names: &'a [String],
-    /// The rows to look at, in the model's columns. Weights are not used.
+    /// The rows to look at, in the model's columns; NaN is a missing cell. Weights are not used.
     pub rows: upoe::Rows<'a>,
     /// The number of each row in its file, from 1; counted from 1 where none are given.
     pub numbers: Option<&'a [u32]>,
@@ -135,8 +138,14 @@ pub fn build_with<E: From<Error>>(
     for start in (0..all.len()).step_by(block) {
         watch(Step { what: "scoring", done: start, total: all.len(), unit: "rows" })?;
         let part = all.slice(start..(start + block).min(all.len()));
-        log_density.extend(density.score(&part)?);
-        projections.extend(fitted.transform(&part)?);
+        let is_complete = (0..part.len()).all(|i| !part.row(i).iter().any(|cell| cell.is_nan()));
+        if is_complete {
+            log_density.extend(density.score(&part)?);
+            projections.extend(fitted.transform(&part)?);
+        } else {
+            log_density.extend(density.score_present(&part)?.iter().map(|found| found.value));
+            projections.extend(fitted.transform_present(&part)?);
+        }
         labels.extend(groups::labels(input, &part)?);
     }
     let projections = by_expert(&projections, model.experts().len());
@@ -149,37 +158,34 @@ pub fn build_with<E: From<Error>>(
     let drawn = upoe::Rows::new(&drawn, all.columns())?;
     let drawn_density = density.score(&drawn)?;
 
-    let explainer = Explainer::new(fitted, input.seed)?;
-    let mut parts = Vec::new();
-    if !fitted.is_one_layer() {
-        parts = explainer.names().to_vec();
-        parts.remove(explainer.rest());
-    }
-    let least = outliers::least(&log_density);
-    let shown = rows::choose(all.len(), &least, input.seed);
+    let verdict = judge::judge(input, watch)?;
+    let listed = outliers::listed(input, &verdict, &log_density);
+    let filled = missing::rows(input);
+    let mut always = [&listed[..], &filled].concat();
+    always.sort_unstable();
+    always.dedup();
+    let shown = rows::choose(all.len(), &always, input.seed);
     let groups = input.groups.map(|groups| groups::groups(input, groups, &labels, &shown));
     let path = path::path(training, model.whitening().dims());
     let experts = experts::experts(input, &projections, watch)?;
     let samples = samples(fitted, &drawn, &drawn_density, shown.len())?;
+    let outliers =
+        outliers::outliers(input, &verdict, &listed, &shown, &log_density, drawn_density)?;
+    let missing = missing::missing(input, &filled, &shown)?;
+    let counted = verdict.judged.as_ref().map(judge::Judged::counted).unwrap_or_default();
+    let findings = findings::findings(input, groups.as_ref(), counted, &outliers, missing.as_ref());
     Ok(Page {
         title: input.title.to_owned(),
-        summary: summary::summary(input, shown.len(), &projections, groups.as_ref()),
+        summary: summary::summary(input, shown.len(), &projections, findings),
         path,
         experts,
         rows: rows::rows(input, &shown, &log_density, &projections),
         samples: Some(samples),
-        outliers: outliers::outliers(
-            input,
-            &explainer,
-            &least,
-            &shown,
-            &log_density,
-            drawn_density,
-        )?,
+        outliers,
+        missing,
         image: input.image,
         layers: layers::layers(input, &shown),
         groups,
-        parts,
     })
 }
 
@@ -209,7 +215,7 @@ fn check(input: &Input) -> Result<()> {
     if rows == 0 {
         return Err(Error::TooFewRows { rows, needed: 1 });
     }
-    input.rows.check()
+    input.rows.check_present()
 }
 
 /// How many rows are drawn: fewer where a row is long.

@@ -3,12 +3,17 @@
 use upoe::compare::{Change, Comparison, Kind, Place};
 
 use crate::figure::{Axes, Colour, Figure, Ink, Key, Labels, legend};
+use crate::finding::{capitalised, thousands};
 use crate::html::text;
 
 const STYLE: &str = "body{font:16px/1.5 system-ui,sans-serif;max-width:50rem;margin:2rem auto;padding:0 1rem;\
-    color:#202020;background:#fff}h1{font-size:1.5rem}h2{font-size:1.1rem;margin:2rem 0 .3rem}\
-    svg{max-width:100%;height:auto}.small{color:#555}table{border-collapse:collapse}\
-    td,th{padding:.15rem .8rem .15rem 0;text-align:left;vertical-align:top}";
+    color:#202020;background:#fff;overflow-wrap:anywhere}h1{font-size:1.5rem;line-height:1.25}\
+    h2{font-size:1.1rem;line-height:1.35;margin:0 0 .3rem}section{margin:2.2rem 0;break-inside:avoid}\
+    figure{margin:.6rem 0 0}svg{display:block;width:100%;max-width:38rem;height:auto}.small{color:#555;margin:0}\
+    table{border-collapse:collapse;margin-top:1rem}\
+    th{white-space:nowrap}td,th{padding:.15rem .8rem .15rem 0;text-align:left;vertical-align:top}\
+    @media screen and (prefers-color-scheme:dark){body{color:#e9e7e2;background:#131518}.small{color:#a2a9b3}\
+    svg{border-radius:8px}}@media print{body{font-size:10.5pt;margin:0;max-width:none}svg{max-width:30rem}}";
 
 /// Writes a comparison as one HTML file that needs no network, no script and no other file. `row` gives the number
 /// that a row of B has for its readers.
@@ -21,7 +26,10 @@ pub fn comparison_html(title: &str, compared: &Comparison, row: &dyn Fn(usize) -
     body += "<table>\n";
     let mut line =
         |name: &str, value: String| body += &format!("<tr><th>{name}</th><td>{value}</td></tr>\n");
-    line("rows", format!("{} of A, {} of B", compared.rows_a, compared.rows_b));
+    line(
+        "rows",
+        format!("{} of A, {} of B", thousands(compared.rows_a), thousands(compared.rows_b)),
+    );
     if let Some(drop) = compared.drop {
         let lower = if drop.nats >= 0.0 { "lower" } else { "higher" };
         let figure = format!(
@@ -39,11 +47,13 @@ pub fn comparison_html(title: &str, compared: &Comparison, row: &dyn Fn(usize) -
     for (i, change) in compared.changes.iter().enumerate() {
         let rows: Vec<String> = change.rows.iter().map(|i| row(*i).to_string()).collect();
         body += &format!(
-            "<h2>{}. {}</h2>\n<p class=\"small\">p = {:.3}; most in rows {} of B</p>\n{}",
+            "<section>\n<h2>{}. {}</h2>\n<p class=\"small\">p = {:.3}; most in rows {} of B</p>\n\
+             <figure role=\"img\" aria-label=\"Histograms of A and of B: {}\">{}</figure>\n</section>\n",
             i + 1,
-            text(&change.sentence),
+            text(&capitalised(&change.sentence)),
             change.p_value,
             rows.join(", "),
+            text(&label(change)),
             picture(change).svg()
         );
     }
@@ -51,7 +61,7 @@ pub fn comparison_html(title: &str, compared: &Comparison, row: &dyn Fn(usize) -
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; \
          img-src data:; base-uri 'none'; form-action 'none'\">\n\
-         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+         <meta name=\"color-scheme\" content=\"light dark\">\n<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
          <meta name=\"generator\" content=\"upoe {}\">\n<link rel=\"icon\" href=\"data:,\">\n\
          <title>{title}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n<main>\n{body}</main>\n</body>\n</html>\n",
         env!("CARGO_PKG_VERSION")
@@ -78,18 +88,19 @@ fn picture(change: &Change) -> Figure {
     };
     let (a, b) = (heights(&change.a), heights(&change.b));
     let top = a.iter().chain(&b).fold(0.0, |m: f64, h| m.max(*h));
-    let mut figure = Figure::new(640.0, 240.0);
+    let mut figure = Figure::new(400.0, 230.0);
     let label = label(change);
     let labels = Labels { x: &label, y: "% of rows", ..Labels::default() };
     let scales = ((low, low + width * BINS as f64), (0.0, 1.08 * top));
-    let axes = Axes::new(&mut figure, (60.0, 20.0), (480.0, 170.0), scales, labels);
+    let axes = Axes::new(&mut figure, (44.0, 26.0), (346.0, 158.0), scales, labels);
     axes.bars(&mut figure, (low, width), &a, Colour::PALE);
     let edge = |i: usize| low + width * i as f64;
     let steps: Vec<(f64, f64)> =
         b.iter().enumerate().flat_map(|(i, h)| [(edge(i), *h), (edge(i + 1), *h)]).collect();
     let ink = Ink::solid(Colour::RED, 1.6);
     axes.curve(&mut figure, &steps, ink);
-    legend(&mut figure, (560.0, 30.0), &[Key::area("A", Colour::PALE), Key::line("B", ink)]);
+    legend(&mut figure, (44.0, 6.0), &[Key::area("A", Colour::PALE)]);
+    legend(&mut figure, (104.0, 6.0), &[Key::line("B", ink)]);
     figure
 }
 
@@ -111,6 +122,7 @@ fn label(change: &Change) -> String {
         Place::Pair { columns: [a, b] } if change.kind == Kind::Correlation => {
             format!("normal score of {a} times that of {b}")
         }
+        Place::Group { name, .. } => format!("from the other rows to “{name}”"),
         _ => "distance from the centre".to_owned(),
     }
 }

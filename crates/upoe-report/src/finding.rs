@@ -182,6 +182,23 @@ fn list(shares: &[f64]) -> String {
     }
 }
 
+/// A sentence begins with a capital.
+pub(crate) fn capitalised(word: &str) -> String {
+    let mut letters = word.chars();
+    letters.next().map_or_else(String::new, |first| {
+        first.to_uppercase().collect::<String>() + letters.as_str()
+    })
+}
+
+/// A whole number with commas between thousands, as in the command.
+pub(crate) fn thousands(n: usize) -> String {
+    let digits = n.to_string();
+    let lead = digits.len() % 3;
+    let mut groups: Vec<&str> = if lead > 0 { vec![&digits[..lead]] } else { vec![] };
+    groups.extend((lead..digits.len()).step_by(3).map(|at| &digits[at..at + 3]));
+    groups.join(",")
+}
+
 /// A small number as a word.
 pub(crate) fn number(n: usize) -> String {
     let words = ["no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine"];

@@ -18,7 +18,7 @@ const HASHES: &str = include_str!("../assets/hashes.txt");
 pub fn html(page: &Page) -> String {
     let json = json_for_script(page);
     let title = text(&page.title);
-    let headline = text(&page.summary.headline);
+    let findings = text(&page.summary.findings.join(" "));
     let mut hashes = HASHES.lines();
     let script_hash = hashes.next().unwrap_or_default();
     let style_hash = hashes.next().unwrap_or_default();
@@ -38,7 +38,7 @@ pub fn html(page: &Page) -> String {
 <style>{STYLE}</style>
 </head>
 <body>
-<div id="app"><noscript><h1>{title}</h1><p>{headline}</p><p>The plots need JavaScript. The scripts are part of this file and use no network.</p></noscript></div>
+<div id="app"><noscript><h1>{title}</h1><p>{findings}</p><p>The plots need JavaScript. The scripts are part of this file and use no network.</p></noscript></div>
 <script type="application/json" id="upoe-page">{json}</script>
 <script>{SCRIPT}</script>
 </body>
@@ -85,7 +85,7 @@ pub(crate) fn text(raw: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{AgainstGaussian, GainPath, ShownRows, Summary};
+    use crate::{AgainstGaussian, GainPath, Outliers, ShownRows, Summary};
 
     fn empty(title: &str) -> Page {
         let likelihood = AgainstGaussian {
@@ -97,7 +97,7 @@ mod tests {
         Page {
             title: title.to_owned(),
             summary: Summary {
-                headline: title.to_owned(),
+                findings: vec![title.to_owned()],
                 rows: 0,
                 holdout_rows: 0,
                 columns: vec![],
@@ -116,6 +116,7 @@ mod tests {
                 penalised: None,
                 optimum: 0,
                 rule: String::new(),
+                sum: None,
             },
             experts: vec![],
             rows: ShownRows {
@@ -127,11 +128,11 @@ mod tests {
                 columns: vec![],
             },
             samples: None,
-            outliers: vec![],
+            outliers: Outliers { words: String::new(), note: None, rows: vec![], parts: vec![] },
+            missing: None,
             image: None,
             layers: None,
             groups: None,
-            parts: vec![],
         }
     }
 

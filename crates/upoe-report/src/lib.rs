@@ -23,8 +23,8 @@ pub use html::html;
 pub use layer_words::{layer_kind, layer_words, member_words, says};
 pub use packed::{Codes, Floats};
 pub use page::{
-    AgainstGaussian, Axis, Clusters, Column, Curve, GainPath, Histogram, Image, OddValue, Outlier,
-    Page, Quantiles, Samples, Setting, ShownAgreement, ShownDifference, ShownExpert, ShownGroup,
-    ShownGroups, ShownLayer, ShownLayers, ShownMember, ShownParameter, ShownRadial, ShownRows,
-    Summary, Values,
+    AgainstGaussian, Axis, Clusters, Column, Curve, GainPath, Histogram, Image, Judgement, Outlier,
+    Outliers, Page, Quantiles, Samples, Setting, ShownAgreement, ShownCell, ShownDifference,
+    ShownExpert, ShownGroup, ShownGroups, ShownLayer, ShownLayers, ShownMember, ShownMissing,
+    ShownMissingColumn, ShownParameter, ShownRadial, ShownRow, ShownRows, Summary, Values,
 };

@@ -6,9 +6,13 @@
 
 mod groups;
 mod layers;
+mod missing;
+mod outliers;
 
 pub use groups::{ShownAgreement, ShownDifference, ShownGroup, ShownGroups};
 pub use layers::{ShownLayer, ShownLayers, ShownMember, ShownRadial};
+pub use missing::{ShownCell, ShownMissing, ShownMissingColumn, ShownRow};
+pub use outliers::{Judgement, Outlier, Outliers};
 
 use serde::{Serialize, Serializer};
 use upoe::evaluate::Mean;
@@ -30,23 +34,23 @@ pub struct Page {
     pub rows: ShownRows,
     /// Rows drawn from the model.
     pub samples: Option<Samples>,
-    /// The least probable rows, least probable first.
-    pub outliers: Vec<Outlier>,
+    /// The odd rows, and the least usual ones.
+    pub outliers: Outliers,
+    /// The missing cells; none where every cell has a value.
+    pub missing: Option<ShownMissing>,
     /// Set when the modelled columns are the pixels of an image.
     pub image: Option<Image>,
     /// The layers of a stack; none where the model has one layer.
     pub layers: Option<ShownLayers>,
     /// The groups of rows; none where the model file keeps none.
     pub groups: Option<ShownGroups>,
-    /// The names of the parts in [`Outlier::experts`]; none where they are the experts of the one layer.
-    pub parts: Vec<String>,
 }
 
 /// Facts about the data and the fit.
 #[derive(Clone, Debug, Serialize)]
 pub struct Summary {
-    /// One or two sentences that say what was found.
-    pub headline: String,
+    /// What was found, in up to four sentences that name columns and sizes.
+    pub findings: Vec<String>,
     /// Rows the model was fitted to.
     pub rows: usize,
     /// Rows held out of the fit.
@@ -124,6 +128,8 @@ pub struct GainPath {
     pub optimum: usize,
     /// What "optimum" means here: the stop rule as a sentence.
     pub rule: String,
+    /// What the gains of the experts add up to, and why the model's gain is another where it is.
+    pub sum: Option<String>,
 }
 
 /// One direction and its one-dimensional density.
@@ -145,6 +151,8 @@ pub struct ShownExpert {
     pub curve: Curve,
     /// Goodness of fit.
     pub quantiles: Quantiles,
+    /// The correlation of each column with z.
+    pub correlation: Floats,
     /// What a unit change of each column does to z (w A).
     pub filter: Floats,
     /// How each column moves when z moves by one (the column of A⁺W#).
@@ -278,51 +286,6 @@ pub struct Samples {
     pub columns: Vec<Floats>,
     /// How many were drawn to measure outliers by; the page shows the first of them.
     pub drawn: usize,
-}
-
-/// An improbable row and why it is improbable.
-///
-/// `baseline + Σ experts + rest = log_density` (unless that is −∞ and `note` says why),
-/// and each term is the sum of its row of `split`.
-#[derive(Clone, Debug, Serialize)]
-pub struct Outlier {
-    /// Where the row stands in [`ShownRows`]' arrays (outliers survive sampling).
-    pub position: usize,
-    /// ln p of the row.
-    #[serde(serialize_with = "real")]
-    pub log_density: f64,
-    /// Probability, under the model, of a row no more probable.
-    pub tail: Option<f64>,
-    /// How many rows no more probable chance alone would give among all rows, in words.
-    pub by_chance: String,
-    /// A note: why its ln p is −∞.
-    pub note: Option<String>,
-    /// How far out it lies, in words, where there is a radial expert.
-    pub far: Option<String>,
-    /// The values most to blame, beside what is expected given the others, the first the most.
-    pub odd: Vec<OddValue>,
-    /// ln p at the data's mean; for stacks and pools the mean ln p of rows drawn from the model.
-    pub baseline: f64,
-    /// How each expert moves ln p from the baseline.
-    pub experts: Vec<f64>,
-    /// How the Gaussian rest moves it.
-    pub rest: f64,
-    /// Each modelled column's share of the whole move.
-    pub columns: Floats,
-    /// The full split: a row for each expert and one for the rest, each over the
-    /// modelled columns. Empty when left out for size.
-    pub split: Vec<Floats>,
-    /// The row's modelled cells.
-    pub values: Floats,
-}
-
-/// A value of a row beside what is expected, given the row's other values.
-#[derive(Clone, Debug, Serialize)]
-pub struct OddValue {
-    /// "CW 47.1, expected 45.3 (44.9 to 45.8)".
-    pub words: String,
-    /// The two-sided tail probability of the value.
-    pub surprise: f64,
 }
 
 /// The shape of an image whose pixels, row by row, are the modelled columns.

@@ -57,7 +57,7 @@ fn groups_of_crabs_have_labels_sizes_and_differences() {
         Kept { name: "age".into(), cells: Cells::Numbers(vec![1.0; 200]) },
     ];
     let page = page(&fit, &groups, &values, &kept).unwrap();
-    let (shown, headline) = (page.groups.unwrap(), page.summary.headline);
+    let (shown, findings) = (page.groups.unwrap(), page.summary.findings);
     assert!(groups.count() > 1 && shown.groups.len() == groups.count());
     assert_eq!((&shown.none, &shown.merged), (&None, &groups.merged_words()));
 
@@ -103,11 +103,12 @@ fn groups_of_crabs_have_labels_sizes_and_differences() {
     let matches = format!("matches `sp` {:.0} % (50 % with one group;", right as f64 / 2.0);
     assert!(agreement.words.starts_with(&matches), "{}", agreement.words);
 
-    let [first, .., last] = &shown.groups[..] else { panic!() };
-    let start = format!("Four groups: {} ({} rows); ", first.name, first.rows);
-    let end =
-        format!("; {} ({} rows). They match `sp` 100 %. Two directions", last.name, last.rows);
-    assert!(headline.starts_with(&start) && headline.contains(&end), "{headline}");
+    let sizes: Vec<String> = shown.groups.iter().map(|group| group.rows.to_string()).collect();
+    let [a, b, c, d] = &sizes[..] else { panic!("{sizes:?}") };
+    let start = format!("Four groups of {a}, {b}, {c} and {d} rows. They differ in ");
+    assert!(findings[0].starts_with(&start), "{}", findings[0]);
+    assert!(findings[0].ends_with(", and match `sp` 100 %."), "{}", findings[0]);
+    assert!(findings[1].starts_with("Two directions"), "{}", findings[1]);
 }
 
 #[test]
@@ -124,7 +125,8 @@ fn without_groups_the_page_says_so() {
     let one = shown.groups.unwrap();
     assert!(one.none.unwrap().starts_with("No groups: no direction"));
     assert_eq!((one.groups.len(), one.groups[0].rows, one.agreement.len()), (1, 50, 0));
-    assert!(shown.summary.headline.starts_with("One direction"), "{}", shown.summary.headline);
+    let first = &shown.summary.findings[0];
+    assert!(first.starts_with("One direction"), "{first}");
 }
 
 #[test]

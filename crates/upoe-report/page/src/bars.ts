@@ -19,6 +19,8 @@ export interface BarsOptions {
   note?: string;
   bars: () => Bar[];
   decimals?: number;
+  /** Amounts, without signs. */
+  plain?: boolean;
   /** Called with a bar's index when it is pressed. */
   press?: (index: number) => void;
   pressed?: () => number;
@@ -36,23 +38,24 @@ export function largest(bars: Bar[], most: number): Bar[] {
 
 export function barChart(options: BarsOptions): Picture {
   const decimals = options.decimals ?? 2;
+  const written = (value: number): string => (options.plain ? value.toFixed(decimals) : signed(value, decimals));
   const draw = (picture: Picture): void => {
     const { svg, width } = picture;
     const bars = options.bars();
     const labels = Math.min(width * 0.36, 8 + 6.8 * Math.max(3, ...bars.map((bar) => [...bar.label].length)));
-    const numbers = 14 + 7 * Math.max(...bars.map((bar) => signed(bar.value, decimals).length), 4);
+    const numbers = 14 + 7 * Math.max(...bars.map((bar) => written(bar.value).length), 4);
     const [low, high] = extent(bars.map((bar) => bar.value), [0]);
     const x = linear([low, high === low ? low + 1 : high], [labels + 6, width - numbers]);
     svg.append(s("line", { x1: x(0), x2: x(0), y1: 2, y2: bars.length * ROW + 2, class: "zero" }));
     bars.forEach((bar, at) => {
       const y = at * ROW + 2;
-      const group = s("g", { class: `bar ${bar.value < 0 ? "negative" : "positive"}` }, s("title", {}, `${bar.label}: ${signed(bar.value, decimals)}${bar.note ? ` (${bar.note})` : ""}`));
+      const group = s("g", { class: `bar ${bar.value < 0 ? "negative" : "positive"}` }, s("title", {}, `${bar.label}: ${written(bar.value)}${bar.note ? ` (${bar.note})` : ""}`));
       const end = Number.isFinite(bar.value) ? x(bar.value) : x(low);
       group.append(
         s("rect", { x: 0, y, width, height: ROW, class: "hit" }),
         s("text", { x: labels, y: y + 15, "text-anchor": "end" }, fit(bar.label, labels)),
         s("rect", { x: Math.min(x(0), end).toFixed(1), y: y + 4, width: Math.max(0.8, Math.abs(end - x(0))).toFixed(1), height: ROW - 8, rx: 1.5 }),
-        s("text", { x: width - numbers + 10, y: y + 15, class: "value" }, signed(bar.value, decimals)),
+        s("text", { x: width - numbers + 10, y: y + 15, class: "value" }, written(bar.value)),
       );
       if (options.press) {
         const press = (): void => options.press!(at);
@@ -70,7 +73,7 @@ export function barChart(options: BarsOptions): Picture {
       }
       svg.append(group);
     });
-    picture.describe(bars.map((bar) => `${bar.label} ${signed(bar.value, decimals)}`).join(", "));
+    picture.describe(bars.map((bar) => `${bar.label} ${written(bar.value)}`).join(", "));
   };
   const picture = new Picture({
     title: options.title,

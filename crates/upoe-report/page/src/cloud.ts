@@ -12,9 +12,6 @@ import { type Layer, Points } from "./points";
 import type { Store } from "./store";
 import type { Tip } from "./tip";
 
-/** With more rows than this, all points are discs. */
-const PLAIN = 3000;
-
 export type Tool = "rectangle" | "lasso" | "turn";
 
 export interface Placement {
@@ -85,7 +82,7 @@ export class Cloud {
 
   private draw(): void {
     const { svg, width, height } = this.picture;
-    const legend = drawLegend(this.colours, this.store.show, this.data.count > PLAIN, width, this.margin.left);
+    const legend = drawLegend(this.colours, this.store.show, width, this.margin.left);
     const { left, right, top, bottom } = this.margin;
     this.box = { left, right: width - right, top: top + legend.height, bottom: height - bottom };
     this.placement.overlay(svg, this.box);
@@ -100,11 +97,13 @@ export class Cloud {
     const { store, colours } = this;
     const layers: Layer[] = [];
     const n = this.data.count;
-    const radius = n > 20_000 ? 1.3 : n > 3000 ? 1.8 : n > 600 ? 2.6 : 3.6;
+    // Shapes need some pixels to be told apart.
+    const plain = colours.shapes === null;
+    const radius = n > 20_000 ? (plain ? 1.3 : 2) : n > 3000 ? (plain ? 1.8 : 2.3) : n > 600 ? 2.6 : 3.6;
     const alpha = n > 20_000 ? 0.45 : n > 3000 ? 0.6 : 0.82;
     const placed = this.placement.place(this.box, this.x, this.y, false);
     if (store.show !== "samples" && placed) {
-      const shapes = n > PLAIN ? null : colours.shapes;
+      const { shapes } = colours;
       if (!store.selected) {
         layers.push({ x: this.x, y: this.y, index: colours.index, palette: colours.palette, shapes, radius, alpha });
       } else {

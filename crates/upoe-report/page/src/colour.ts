@@ -54,7 +54,7 @@ export interface Colouring {
 
 export function colouring(data: Data, id: string): Colouring {
   const groups = dark() ? GROUPS_DARK : GROUPS_LIGHT;
-  const grouping = data.groupings().find((candidate) => candidate.id === id);
+  const grouping = data.groupings().find((candidate) => candidate.id === id && !candidate.amounts);
   const index = new Uint8Array(data.count);
   if (grouping) {
     const codes = grouping.codes();
@@ -62,15 +62,19 @@ export function colouring(data: Data, id: string): Colouring {
     for (let i = 0; i < index.length; i++) counts.set(codes[i], (counts.get(codes[i]) ?? 0) + 1);
     // More than eight groups: the seven largest get a colour each, the others share one.
     const many = counts.size > 8;
-    let kept = [...counts.keys()].sort((a, b) => a - b);
-    if (many) kept = kept.sort((a, b) => counts.get(b)! - counts.get(a)!).slice(0, 7);
+    const name = (code: number): string => grouping.levels[code] ?? String(code);
+    // Groups keep their order; labels are sorted.
+    const sorted = (codes: number[]): number[] =>
+      codes.sort((a, b) => (grouping.sorted ? a - b : name(a).localeCompare(name(b), "en", { numeric: true })));
+    let kept = sorted([...counts.keys()]);
+    if (many) kept = sorted(kept.sort((a, b) => counts.get(b)! - counts.get(a)!).slice(0, 7));
     const position = new Map(kept.map((code, at) => [code, at]));
     for (let i = 0; i < index.length; i++) index[i] = position.get(codes[i]) ?? 7;
-    const levels = kept.map((code) => grouping.levels[code] ?? String(code));
+    const levels = kept.map(name);
     if (many) levels.push(`${counts.size - 7} others`);
     return { label: grouping.label, index, palette: groups, shapes: [...SHAPES], levels, ends: null };
   }
-  const quantity = data.quantities().find((candidate) => candidate.id === id) ?? data.logDensity;
+  const quantity = [...data.quantities(), ...data.amounts].find((candidate) => candidate.id === id) ?? data.logDensity;
   const values = quantity.values();
   const [low, high, least, most] = quantiles(values, [0.02, 0.98, 0, 1]);
   const span = high > low ? high - low : 1;

@@ -56,7 +56,14 @@ export interface Grouping {
   label: string;
   levels: string[];
   codes: () => ArrayLike<number>;
+  /** Whether the levels are in an order of their own; others are sorted by name. */
+  sorted: boolean;
+  /** Whether the levels are numbers, too many for a colour each. */
+  amounts: boolean;
 }
+
+/** With more levels than this, numbers written as text are amounts. */
+const MOST_LEVELS = 8;
 
 export class Data {
   readonly page: Page;
@@ -66,6 +73,8 @@ export class Data {
   readonly projections: Quantity[];
   readonly columns: Quantity[];
   readonly texts: Grouping[];
+  /** Columns of text that are numbers: coloured as amounts. */
+  readonly amounts: Quantity[] = [];
   readonly clusters: Grouping[];
   /** The groups that combine all directions, where there are some. */
   readonly groups: Grouping | null;
@@ -96,7 +105,14 @@ export class Data {
       const values = column.values;
       const id = `c${index}`;
       if (values.type === "text") {
-        this.texts.push({ id, label: column.name, levels: values.levels, codes: once(() => codes(values.codes)) });
+        const { levels } = values;
+        const own = once(() => codes(values.codes));
+        const amounts = levels.length > MOST_LEVELS && levels.every((level) => level === "" || Number.isFinite(Number(level)));
+        this.texts.push({ id, label: column.name, levels, codes: own, sorted: false, amounts });
+        if (amounts) {
+          const number = levels.map((level) => (level === "" ? NaN : Number(level)));
+          this.amounts.push(quantity(id, column.name, () => Float32Array.from(own(), (code) => number[code])));
+        }
       } else {
         const drawn = column.modelled === null ? undefined : samples?.columns[column.modelled];
         this.columns.push({
@@ -112,6 +128,8 @@ export class Data {
       label: `groups of expert ${cluster.expert + 1}`,
       levels: Array.from({ length: cluster.groups }, (_, group) => `group ${group + 1}`),
       codes: once(() => codes(cluster.labels)),
+      sorted: true,
+      amounts: false,
     }));
     const together = this.crossed(rows);
     if (together) this.clusters.unshift(together);
@@ -121,6 +139,8 @@ export class Data {
       label: "groups",
       levels: found.groups.map(({ name }, k) => `${k + 1}: ${name}`),
       codes: once(() => codes(found.labels)),
+      sorted: true,
+      amounts: false,
     };
     if (this.groups) this.clusters.unshift(this.groups);
   }
@@ -147,6 +167,8 @@ export class Data {
       id: "g",
       label: `groups of experts ${used.map((cluster) => cluster.expert + 1).join(" & ")}`,
       levels,
+      sorted: true,
+      amounts: false,
       codes: once(() => {
         const out = new Uint8Array(this.count);
         let step = 1;
@@ -163,6 +185,11 @@ export class Data {
   /** Everything that can be an axis. */
   quantities(): Quantity[] {
     return [...this.projections, ...this.columns, this.logDensity];
+  }
+
+  /** Text that colours can tell apart: not one of which half of the rows have a text of their own. */
+  colourable(): Grouping[] {
+    return this.texts.filter(({ levels, amounts }) => amounts || levels.length <= Math.max(2, this.count / 2));
   }
 
   groupings(): Grouping[] {

@@ -33,6 +33,10 @@ export function s<K extends keyof SVGElementTagNameMap>(
   return element;
 }
 
+/** Text in which names between backticks stand out. */
+export const named = (text: string): (string | Node)[] =>
+  text.replace(/ %/g, "\u00a0%").split(/`([^`]*)`/).map((part, at) => (at % 2 ? h("strong", {}, part) : part));
+
 let serial = 0;
 /** A unique id. */
 export const fresh = (stem: string): string => `${stem}-${++serial}`;

@@ -4,7 +4,7 @@ import { barChart, largest } from "./bars";
 import { type Data, floats } from "./data";
 import { h, segments } from "./dom";
 import { histogram } from "./histogram";
-import { exact, probability } from "./number";
+import { exact, probability, show } from "./number";
 import { pixelPicture } from "./pixels";
 import { quantilePlot } from "./qq";
 import type { Expert } from "./schema";
@@ -99,14 +99,18 @@ function weights(data: Data, store: Store, k: number): HTMLElement {
   const expert = all[k];
   const filter = floats(expert.filter);
   const pattern = floats(expert.pattern);
-  let view: "filter" | "pattern" = "pattern";
+  const correlation = floats(expert.correlation);
+  type View = "correlation" | "pattern" | "filter";
+  let view: View = image ? "pattern" : "correlation";
   let most = 10;
   const spread = summary.columns.map((column) => column.standard_deviation ?? 1);
   const bars = () => {
-    const values = summary.columns.map((column, c) => ({
-      label: column.name,
-      value: view === "filter" ? filter[c] * spread[c] : spread[c] ? pattern[c] / spread[c] : 0,
-    }));
+    const value = (c: number): number => {
+      if (view === "correlation") return correlation[c];
+      return view === "filter" ? filter[c] * spread[c] : spread[c] ? pattern[c] / spread[c] : 0;
+    };
+    const note = (c: number): string | undefined => (view === "pattern" ? `${show(pattern[c], 3)} in its own units` : undefined);
+    const values = summary.columns.map((column, c) => ({ label: column.name, value: value(c), note: note(c) }));
     const sorted = values.sort((a, b) => Math.abs(b.value) - Math.abs(a.value));
     return most < sorted.length ? largest(sorted, most).slice(0, most) : sorted;
   };
@@ -126,7 +130,9 @@ function weights(data: Data, store: Store, k: number): HTMLElement {
       legend.textContent =
         view === "filter"
           ? `How much ${z} changes when the column increases by one standard deviation.`
-          : `How many standard deviations the column changes by when ${z} increases by one.`;
+          : view === "pattern"
+            ? `How many standard deviations the column changes by when ${z} increases by one.`
+            : `How closely each column moves with ${z}: the correlation, from −1 to 1.`;
   };
   explain();
   const rest = summary.columns.length - most;
@@ -146,12 +152,13 @@ function weights(data: Data, store: Store, k: number): HTMLElement {
     segments(
       `Columns of expert ${k + 1}, shown as`,
       [
+        ...(image ? [] : [{ value: "correlation", label: "Correlation", hint: "how closely each column moves with the projection" }]),
         { value: "pattern", label: "Pattern", hint: "how each column changes with the projection" },
         { value: "filter", label: "Filter", hint: "how each column changes the projection" },
       ],
       view,
       (value) => {
-        view = value as typeof view;
+        view = value as View;
         explain();
         picture.redraw();
       },

@@ -78,6 +78,7 @@ export function gain(page: Page): HTMLElement {
     {},
     picture.root,
     h("p", { class: "fine" }, path.rule),
+    path.sum === null ? null : h("p", { class: "fine" }, path.sum),
     h(
       "details",
       { class: "numbers" },

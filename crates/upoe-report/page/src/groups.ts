@@ -1,7 +1,7 @@
 // The groups of rows: how large each is, how it differs from the others, and which known labels they match.
 
-import { h } from "./dom";
-import { exact, plural } from "./number";
+import { h, named } from "./dom";
+import { exact, minus, plural } from "./number";
 import type { Groups } from "./schema";
 import type { Store } from "./store";
 
@@ -9,16 +9,14 @@ import type { Store } from "./store";
 const FIRST = 8;
 const MOST = 10;
 
-const minus = (text: string): string => text.replace(/-/g, "−");
-
 export function groups(store: Store, all: Groups, labels: ArrayLike<number>): HTMLElement {
-  if (all.none !== null) return h("p", {}, all.none);
+  if (all.none !== null) return h("p", { class: "lead" }, all.none);
   return h(
     "div",
     {},
     all.merged === null ? null : h("p", { class: "fine" }, `${all.merged}.`),
     all.agreement.length
-      ? h("ul", { class: "agreement", "aria-label": "Agreement with known labels" }, ...all.agreement.map(({ words }) => h("li", {}, words.replace(/ %/g, "\u00a0%"))))
+      ? h("ul", { class: "agreement", "aria-label": "Agreement with known labels" }, ...all.agreement.map(({ words }) => h("li", {}, ...named(words))))
       : null,
     h("div", { class: "group-cards" }, ...all.groups.map((group, k) => card(store, group, k, labels))),
   );

@@ -37,7 +37,7 @@ export function layers(store: Store, all: Layers): HTMLElement {
     all.layers.length
       ? h(
           "div",
-          { class: "scroll", tabindex: 0, role: "region", "aria-label": "Layers" },
+          { class: "scroll", tabindex: 0, role: "region", "aria-label": "What each layer adds" },
           h("table", { class: "layers" }, h("thead", {}, h("tr", {}, ...head.map((text) => h("th", { scope: "col" }, text)))), h("tbody", {}, ...all.layers.map(row))),
         )
       : null,
@@ -76,11 +76,12 @@ export function layers(store: Store, all: Layers): HTMLElement {
           {},
           h("h3", {}, "The pool"),
           h("p", { class: "fine" }, "The density is a pool of these, each with a share that held-out rows decided."),
-          barChart({
-            title: "Shares",
-            class: "weights-chart",
-            bars: () => all.members.map(({ share, words }) => ({ label: words, value: share })),
-          }).root,
+          h(
+            "table",
+            { class: "members" },
+            h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "share"), h("th", { scope: "col" }, "member"))),
+            h("tbody", {}, ...all.members.map(({ share, words }) => h("tr", {}, h("th", { scope: "row" }, `${(100 * share).toFixed(0)}\u00a0%`), h("td", { class: "words" }, words)))),
+          ),
         )
       : null,
   );

@@ -5,7 +5,7 @@ import { s } from "./dom";
 import { fit } from "./picture";
 import type { Show } from "./store";
 
-export function drawLegend(colours: Colouring, show: Show, plain: boolean, width: number, left: number): { group: SVGGElement; height: number } {
+export function drawLegend(colours: Colouring, show: Show, width: number, left: number): { group: SVGGElement; height: number } {
   const group = s("g", { class: "legend" });
   let x = left;
   let y = 12;
@@ -35,7 +35,7 @@ export function drawLegend(colours: Colouring, show: Show, plain: boolean, width
     }
     colours.levels?.forEach((level, at) => {
       room(34 + Math.min(180, [...level].length * 6.4));
-      entry(glyph(plain ? "disc" : (colours.shapes?.[at] ?? "disc"), x, y, css(colours.palette[at])), level);
+      entry(glyph(colours.shapes?.[at] ?? "disc", x, y, css(colours.palette[at])), level);
     });
   }
   if (show !== "data") {

@@ -40,9 +40,11 @@ export function signed(value: number | null, decimals = 3): string {
   return (Number(size) === 0 ? "±" : value < 0 ? "−" : "+") + size;
 }
 
-/** A whole number with thin spaces between thousands. */
-export const whole = (value: number): string =>
-  String(Math.round(value)).replace(/\B(?=(\d{3})+(?!\d))/g, value >= 10000 ? "\u202f" : "");
+/** A whole number with commas between thousands, as in the command. */
+export const whole = (value: number): string => String(Math.round(value)).replace(/\B(?=(\d{3})+(?!\d))/g, ",");
+
+/** Text whose negative numbers have a true minus sign. */
+export const minus = (text: string): string => text.replace(/(^|[ (–])-(?=\d)/g, "$1−");
 
 export const plural = (n: number, noun: string): string => `${whole(n)} ${noun}${n === 1 ? "" : "s"}`;
 

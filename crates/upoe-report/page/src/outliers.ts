@@ -1,38 +1,62 @@
-// The least probable rows, and what makes each of them improbable.
+// The odd rows, the least usual ones, and what makes each of them so.
 
 import { barChart, largest } from "./bars";
+import { conditional } from "./conditional";
 import { type Data, floats } from "./data";
 import { h } from "./dom";
 import { binned, histogram } from "./histogram";
-import { reach, show, signed, whole } from "./number";
+import { minus, probability, reach, show, signed, whole } from "./number";
 import { pixelPicture } from "./pixels";
-import type { Outlier, Real } from "./schema";
+import type { Judgement, Outlier, Real } from "./schema";
 import type { Store } from "./store";
+import { term } from "./term";
 
 export function outliers(data: Data, store: Store): HTMLElement {
   const values = data.logDensity.values();
   const drawn = data.logDensity.samples?.() ?? new Float32Array();
   const ranges = [reach(values), ...(drawn.length ? [reach(drawn)] : [])];
   const [low, high] = [Math.min(...ranges.map(([a]) => a)), Math.max(...ranges.map(([, b]) => b))];
-  const list = data.page.outliers;
+  const { words, note, rows } = data.page.outliers;
+  const judged = rows.some(({ judgement }) => judgement);
+  const impossible = judged ? rows.filter(({ log_density }) => log_density === -Infinity) : [];
+  const possible = rows.filter((row) => !impossible.includes(row));
+  const odd = possible.filter(({ judgement }) => judgement?.odd);
+  const others = possible.filter(({ judgement }) => !judgement?.odd);
+  const list = (some: Outlier[]): HTMLElement => h("ol", { class: "outliers" }, ...some.map((outlier) => card(data, store, outlier)));
   return h(
     "div",
     {},
-    histogram(
-      {
-        title: "ln p of every row",
-        note: list.length ? "triangles mark the rows listed below" : undefined,
-        quantity: data.logDensity,
-        bins: binned(values, Math.min(60, Math.max(12, Math.round(Math.sqrt(values.length) * 2))), low, high),
-        axis: "ln p, nats",
-        marks: list.flatMap((outlier) => (outlier.log_density === null ? [] : [outlier.log_density])),
-        height: 200,
-      },
-      store,
-    ).root,
-    list.length
-      ? h("ol", { class: "outliers" }, ...list.map((outlier) => card(data, store, outlier)))
-      : h("p", {}, "No rows are listed."),
+    h("p", { class: "verdict" }, words.replace(/([^.])$/, "$1.")),
+    note ? h("p", { class: "fine" }, note) : null,
+    impossible.length ? h("div", {}, h("h3", { class: "others" }, "Impossible under the model"), list(impossible)) : null,
+    odd.length ? list(odd) : null,
+    others.length
+      ? h(
+          "div",
+          {},
+          judged ? h("h3", { class: "others" }, odd.length ? "Not odd: the next least usual rows" : "Not odd: the least usual rows, no more than chance gives") : null,
+          list(others),
+        )
+      : null,
+    conditional(data, store, rows),
+    h(
+      "details",
+      { class: "more-about" },
+      h("summary", {}, "How probable all rows are"),
+      h("p", { class: "fine" }, "By the model's density. Heavy tails explain odd rows away, so the detector decides which rows are odd, not ln p."),
+      histogram(
+        {
+          title: "ln p of every row",
+          note: rows.length ? "triangles mark the rows listed above" : undefined,
+          quantity: data.logDensity,
+          bins: binned(values, Math.min(60, Math.max(12, Math.round(Math.sqrt(values.length) * 2))), low, high),
+          axis: "ln p, nats",
+          marks: rows.flatMap((outlier) => (outlier.log_density === null ? [] : [outlier.log_density])),
+          height: 200,
+        },
+        store,
+      ).root,
+    ),
   );
 }
 
@@ -44,6 +68,18 @@ function rarity(tail: Real, drawn: number): string {
   return `about 1 in ${whole(Number((1 / tail).toPrecision(2)))} rows drawn from the model is no more probable`;
 }
 
+/** What the detector says of a row. */
+function verdict(judgement: Judgement): HTMLElement {
+  const { reasons, by_chance, p_value, oddness, q_value } = judgement;
+  return h(
+    "div",
+    { class: "why" },
+    h("ul", { class: "odd" }, ...reasons.map((reason) => h("li", {}, minus(reason)))),
+    h("p", {}, `${by_chance[0].toUpperCase()}${by_chance.slice(1)}.`),
+    h("p", { class: "fine" }, `p ${/^</.test(probability(p_value)) ? "" : "= "}${probability(p_value)}, `, term("false discovery rate"), ` ${probability(q_value)}, `, term("oddness"), ` ${show(oddness, 3)}`),
+  );
+}
+
 function card(data: Data, store: Store, outlier: Outlier): HTMLElement {
   const { summary, image } = data.page;
   const row = outlier.position;
@@ -53,7 +89,7 @@ function card(data: Data, store: Store, outlier: Outlier): HTMLElement {
   const split = outlier.split.map(floats);
   let part = -1;
   const parts = [
-    ...outlier.experts.map((value, k) => ({ label: data.page.parts[k] ?? `expert ${k + 1}`, value: value ?? NaN, at: k })),
+    ...outlier.experts.map((value, k) => ({ label: data.page.outliers.parts[k] ?? `expert ${k + 1}`, value: value ?? NaN, at: k })),
     { label: "Gaussian rest", value: outlier.rest ?? NaN, at: outlier.experts.length },
   ];
   const shown = parts.length > 9 ? [...parts].sort((a, b) => Math.abs(b.value) - Math.abs(a.value)).slice(0, 8) : parts;
@@ -101,25 +137,29 @@ function card(data: Data, store: Store, outlier: Outlier): HTMLElement {
       {},
       h("h3", {}, `Row ${number}`),
       button,
-      h("p", { class: "words" }, ...data.texts.slice(0, 3).flatMap((text) => [h("span", { class: "chip" }, text.levels[text.codes()[row]] ?? "–"), " "])),
-      h("p", {}, h("strong", {}, `ln p = ${show(outlier.log_density, 4)}`), outlier.tail === null || outlier.log_density === -Infinity ? "" : `: ${rarity(outlier.tail, data.page.samples?.drawn ?? 0)}; ${outlier.by_chance}`),
-      h("p", { class: "fine" }, outlier.note ?? `${show(outlier.baseline, 4)} ${data.page.layers ? "is the mean of rows drawn from the model" : "at the data's mean"}; change ${signed(sum(parts), 2)}`),
-      outlier.far === null ? null : h("p", { class: "fine" }, `It lies ${outlier.far}.`),
+      h("p", { class: "chips" }, ...data.texts.slice(0, 4).flatMap((text) => [h("span", { class: "chip" }, `${text.label}: ${text.levels[text.codes()[row]] ?? "–"}`), " "])),
     ),
-    odd(outlier),
-    splits(outlier.odd.length > 0, [
-    outlier.experts.length ? byExpert.root : null,
-    outlier.experts.length && split.length ? focus : null,
-    image
-      ? h(
-          "div",
-          { class: "pair" },
-          pixelPicture("Image", `of row ${number}`, () => cells, image, false, store).root,
-          byColumn.root,
-          h("p", { class: "fine" }, "By pixel: orange raises ln p, blue lowers it."),
-        )
-      : byColumn.root,
-    ]),
+    outlier.judgement ? verdict(outlier.judgement) : null,
+    outlier.note === null ? null : h("p", {}, outlier.note),
+    outlier.far === null ? null : h("p", { class: "fine" }, `It lies ${outlier.far}.`),
+    h(
+      "details",
+      { open: outlier.judgement === null },
+      h("summary", {}, "How probable it is, and what decides that"),
+      h("p", {}, h("strong", {}, `ln p = ${show(outlier.log_density, 4)}`), outlier.tail === null || outlier.log_density === -Infinity ? "" : `: ${rarity(outlier.tail, data.page.samples?.drawn ?? 0)}`),
+      h("p", { class: "fine" }, outlier.note !== null ? "The bars explain the part that is possible." : `${show(outlier.baseline, 4)} ${data.page.layers ? "is the mean of rows drawn from the model" : "at the data's mean"}; change ${signed(sum(parts), 2)}. The bars add up to it exactly.`),
+      outlier.experts.length ? byExpert.root : null,
+      outlier.experts.length && split.length ? focus : null,
+      image
+        ? h(
+            "div",
+            { class: "pair" },
+            pixelPicture("Image", `of row ${number}`, () => cells, image, false, store).root,
+            byColumn.root,
+            h("p", { class: "fine" }, "By pixel: orange raises ln p, blue lowers it."),
+          )
+        : byColumn.root,
+    ),
   );
   store.on(["selection"], () => {
     const on = store.mask[row] === 1;
@@ -130,25 +170,6 @@ function card(data: Data, store: Store, outlier: Outlier): HTMLElement {
   item.addEventListener("pointerenter", () => store.setHover(row));
   item.addEventListener("pointerleave", () => store.setHover(-1));
   return item;
-}
-
-/** The values most to blame, beside what is expected given the row's others. */
-function odd(outlier: Outlier): HTMLElement | null {
-  if (!outlier.odd.length) return null;
-  const chance = (p: number): string => (p < 0.001 ? "less than 1 in 1,000" : `${show(100 * p, 2)} %`);
-  return h(
-    "ul",
-    { class: "odd" },
-    ...outlier.odd.map(({ words, surprise }) =>
-      h("li", {}, words, h("span", { class: "fine" }, ` as far out: ${chance(surprise)}`)),
-    ),
-  );
-}
-
-/** How ln p splits over experts and columns; folded where the values say it already. */
-function splits(folded: boolean, content: (HTMLElement | null)[]): HTMLElement {
-  if (!folded) return h("div", {}, ...content);
-  return h("details", {}, h("summary", {}, "How ln p splits over experts and columns"), ...content);
 }
 
 const sum = (parts: { value: number }[]): number => parts.reduce((total, { value }) => total + value, 0);

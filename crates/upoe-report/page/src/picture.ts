@@ -20,6 +20,13 @@ export interface Options {
   class?: string;
 }
 
+/** Every picture of the page. */
+const all: Picture[] = [];
+
+export function redrawAll(): void {
+  for (const picture of all) if (picture.root.isConnected) picture.redraw();
+}
+
 export class Picture {
   readonly root: HTMLElement;
   readonly stage: HTMLElement;
@@ -61,6 +68,7 @@ export class Picture {
       ),
       this.stage,
     );
+    all.push(this);
     new ResizeObserver(() => {
       if (Math.round(this.stage.clientWidth) !== this.width) this.redraw();
     }).observe(this.stage);

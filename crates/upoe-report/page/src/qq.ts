@@ -15,7 +15,7 @@ export function quantilePlot(expert: Expert, of: string): Picture {
   for (let i = 0; i < low.length; i++) if (data[i] < low[i] || data[i] > high[i]) outside++;
   const draw = (picture: Picture): void => {
     const { svg, width, height } = picture;
-    const box = { left: 34, right: width - 6, top: 30, bottom: height - 38 };
+    const box = { left: 34, right: width - 6, top: 34, bottom: height - 38 };
     // Both axes have the same scale, set by the points. The band may be cut off at its ends.
     const [a, b] = extent(model, data);
     const pad = (b - a) * 0.04;
@@ -42,5 +42,5 @@ export function quantilePlot(expert: Expert, of: string): Picture {
         (low.length ? ` ${outside} lie outside the 95 % band.` : ""),
     );
   };
-  return new Picture({ title: "Fit", of, class: "qq", height: (width) => Math.min(300, width), draw });
+  return new Picture({ title: "Q–Q plot", of, class: "qq", height: (width) => Math.min(300, width), draw });
 }

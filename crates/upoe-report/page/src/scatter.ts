@@ -1,5 +1,6 @@
 // Any two quantities against each other.
 
+import { startingAxes } from "./axes";
 import { Cloud, type Tool } from "./cloud";
 import type { Data, Quantity } from "./data";
 import { choice, h, s, segments, wide } from "./dom";
@@ -10,8 +11,7 @@ import type { Tip } from "./tip";
 
 export function scatter(data: Data, store: Store, tip: Tip): HTMLElement {
   const quantities = data.quantities();
-  let [across, up] = quantities;
-  up ??= across;
+  let [across, up] = startingAxes(data, store.colour);
   let x: Scale;
   let y: Scale;
   const domains = new Map<Quantity, [number, number]>();
@@ -116,7 +116,7 @@ function colourChoice(data: Data, store: Store): HTMLElement {
     [
       { label: "Density", options: [{ value: "lnp", label: "ln p" }] },
       { label: "Groups", options: data.clusters.map(({ id, label }) => ({ value: id, label })) },
-      { label: "Columns", options: [...data.texts, ...data.columns].map(({ id, label }) => ({ value: id, label })) },
+      { label: "Columns", options: [...data.colourable(), ...data.columns].map(({ id, label }) => ({ value: id, label })) },
       { label: "Projections", options: data.projections.map(({ id, label }) => ({ value: id, label })) },
     ],
     store.colour,

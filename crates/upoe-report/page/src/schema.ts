@@ -17,14 +17,14 @@ export interface Page {
   experts: Expert[];
   rows: Rows;
   samples: Samples | null;
-  outliers: Outlier[];
+  outliers: Outliers;
+  /** Null where every cell has a value. */
+  missing: Missing | null;
   image: { height: number; width: number } | null;
   /** Null where the model has one layer. */
   layers: Layers | null;
   /** Null where the model file keeps none. */
   groups: Groups | null;
-  /** Names of an outlier's `experts`; empty where they are the experts of the one layer. */
-  parts: string[];
 }
 
 export interface Groups {
@@ -56,7 +56,7 @@ export interface Layers {
 }
 
 export interface Summary {
-  headline: string;
+  findings: string[];
   rows: number;
   holdout_rows: number;
   columns: { name: string; mean: Real; standard_deviation: Real }[];
@@ -83,6 +83,8 @@ export interface GainPath {
   penalised: Real[] | null;
   optimum: number;
   rule: string;
+  /** What the gains add up to, and why the model's gain is another where it is. */
+  sum: string | null;
 }
 
 export interface Expert {
@@ -95,6 +97,7 @@ export interface Expert {
   histogram: Histogram;
   curve: { from: number; to: number; fitted: Floats; gaussian: Floats; components: Floats[] };
   quantiles: { model: Floats; data: Floats; low: Floats; high: Floats };
+  correlation: Floats;
   filter: Floats;
   pattern: Floats;
 }
@@ -130,16 +133,58 @@ export interface Samples {
   drawn: number;
 }
 
-export interface Outlier {
-  position: number;
-  log_density: Real;
-  tail: Real;
+export interface Outliers {
+  words: string;
+  note: string | null;
+  rows: Outlier[];
+  /** Names of an outlier's `experts`; empty where they are the experts of the one layer. */
+  parts: string[];
+}
+
+/** What the detector says of a row. */
+export interface Judgement {
+  odd: boolean;
+  oddness: number;
+  p_value: number;
+  q_value: number;
   /** How many such rows chance alone would give, in words. */
   by_chance: string;
+  reasons: string[];
+}
+
+/** A value of a row, or a missing one, beside its density given the row's other values. */
+export interface Cell {
+  /** Index into the summary's columns. */
+  column: number;
+  words: string;
+  observed: Real;
+  expected: Real;
+  low: Real;
+  high: Real;
+  surprise: Real;
+  from: number;
+  to: number;
+  /** Heights on an even grid, of which the highest is 255; empty where there is no density. */
+  curve: Codes;
+}
+
+export interface Missing {
+  rows: number;
+  cells: number;
+  columns: { name: string; cells: number; share: number }[];
+  filled: { position: number; cells: Cell[] }[];
+}
+
+export interface Outlier {
+  position: number;
+  number: number;
+  judgement: Judgement | null;
+  log_density: Real;
+  tail: Real;
   note: string | null;
   /** How far out it lies, where there is a radial expert. */
   far: string | null;
-  odd: { words: string; surprise: number }[];
+  cells: Cell[];
   baseline: Real;
   experts: Real[];
   rest: Real;
@@ -152,7 +197,7 @@ export interface Outlier {
 export function parse(text: string): Page {
   const page = JSON.parse(text) as Page;
   const { summary, experts, outliers } = page;
-  const places: object[] = [...outliers, ...experts.flatMap((expert) => expert.parameters)];
+  const places: object[] = [...outliers.rows, ...experts.flatMap((expert) => expert.parameters)];
   for (const likelihood of [summary.log_likelihood, summary.log_density]) places.push(likelihood, likelihood.holdout ?? {});
   for (const place of places as Record<string, unknown>[])
     for (const name of ["train", "gaussian_train", "gaussian_holdout", "mean", "value", "log_density"])

@@ -1,6 +1,7 @@
 // The selected rows as a table, and the bar that shows how many are selected.
 
 import type { Data, Quantity } from "./data";
+import { differ } from "./differ";
 import { h } from "./dom";
 import { plural, whole } from "./number";
 import { download } from "./save";
@@ -56,7 +57,7 @@ export function table(data: Data, store: Store): { section: HTMLElement; bar: HT
   });
   const grid = h(
     "div",
-    { class: "scroll", tabindex: 0, role: "region", "aria-label": "Selected rows" },
+    { class: "scroll", tabindex: 0, role: "region", "aria-label": "Table of selected rows" },
     h("table", { class: "rows" }, h("caption", { class: "hidden" }, "Selected rows"), h("thead", {}, h("tr", {}, ...heads)), body),
   );
 
@@ -131,5 +132,5 @@ export function table(data: Data, store: Store): { section: HTMLElement; bar: HT
     count.textContent = `${whole(store.selected)} of ${plural(data.count, "row")} selected`;
   });
   fill();
-  return { section: h("div", {}, form, message, grid, more), bar };
+  return { section: h("div", {}, form, differ(data, store), message, grid, more), bar };
 }

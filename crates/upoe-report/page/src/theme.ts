@@ -1,6 +1,7 @@
 // Light and dark colours. The system's setting applies until the reader chooses.
 
 import { h } from "./dom";
+import { redrawAll } from "./picture";
 import type { Store } from "./store";
 
 export function theme(store: Store): HTMLButtonElement {
@@ -19,12 +20,19 @@ export function theme(store: Store): HTMLButtonElement {
     apply(chosen);
   } });
   system.addEventListener("change", () => apply(current()));
-  // Before printing, the page is redrawn in light colours.
+  // Before printing, everything is unfolded, and drawn in light colours.
+  let folded: HTMLDetailsElement[] = [];
   addEventListener("beforeprint", () => {
+    folded = [...document.querySelectorAll("details")].filter(({ open }) => !open);
+    for (const part of folded) part.open = true;
     apply("light");
     store.flush();
+    redrawAll();
   });
-  addEventListener("afterprint", () => apply(current()));
+  addEventListener("afterprint", () => {
+    for (const part of folded) part.open = false;
+    apply(current());
+  });
   apply(current());
   return button;
 }

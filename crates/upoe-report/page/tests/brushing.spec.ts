@@ -36,6 +36,9 @@ for (const name of ["demo", "large"] as const) {
   test(`${name}: brushing the scatter plot selects its rows`, async ({ page: tab }) => {
     const page = await open(tab, name);
     test.skip(page.experts.length < 2, "fewer than two experts");
+    await tab.locator("#scatter").getByLabel("Horizontal axis").selectOption("z0");
+    await tab.locator("#scatter").getByLabel("Vertical axis").selectOption("z1");
+    await settle(tab);
     const at = await frame(tab.locator("#scatter .stage"));
     const [u, v]: [number, number][] = name === "large" ? [[0.3, 0.34], [0.3, 0.34]] : [[0.1, 0.55], [0.15, 0.6]];
     await drag(tab, at, [[u[0], v[0]], [u[1], v[1]]]);
@@ -61,6 +64,8 @@ test("lasso, adding, removing, inverting, clearing", async ({ page: tab }) => {
   const page = await open(tab, "four");
   const total = floats(page.rows.log_density).length;
   const stage = tab.locator("#scatter .stage");
+  await tab.locator("#scatter").getByLabel("Horizontal axis").selectOption("z0");
+  await tab.locator("#scatter").getByLabel("Vertical axis").selectOption("z1");
   await tab.locator("#scatter").getByText("Lasso", { exact: true }).click();
   const at = await frame(stage);
   await drag(tab, at, [[0.02, 0.02], [0.5, 0.02], [0.02, 0.9]]);

@@ -13,6 +13,7 @@ pub(super) fn experts<E>(
 ) -> Result<Vec<ShownExpert>, E> {
     let model = input.fitted.model;
     let (filters, patterns) = (model.filters(), model.patterns());
+    let correlations = model.correlations();
     let total = model.experts().len();
     (0..total)
         .map(|j| {
@@ -31,6 +32,7 @@ pub(super) fn experts<E>(
                 curve: curve::curve(expert, norm, &histogram),
                 quantiles: quantiles::quantiles(expert, &sorted, &histogram),
                 histogram,
+                correlation: correlations[j].iter().copied().collect(),
                 filter: filters[j].iter().copied().collect(),
                 pattern: patterns[j].iter().copied().collect(),
             })

@@ -36,7 +36,30 @@ pub(super) fn path(training: &FitRecord, dims: usize) -> GainPath {
         train,
         optimum,
         rule,
+        sum: sum(training),
     }
+}
+
+/// What the gains add up to, and why the model's gain is another where it is.
+fn sum(training: &FitRecord) -> Option<String> {
+    let experts = &training.state.experts;
+    let sum: f64 = experts.iter().map(|learned| learned.gain).sum();
+    let of_path = training.state.gain().map(|gain| gain.train);
+    let total = training.evaluation.gain.and_then(|gain| gain.train).or(of_path)?;
+    if experts.is_empty() || !(sum + total).is_finite() {
+        return None;
+    }
+    let start = format!("The gains of the experts add up to {sum:.3} nats per row");
+    Some(if (sum - total).abs() < 5e-4 + 1e-3 * total.abs() {
+        format!("{start}: that is what the model gains over the Gaussian on the training rows.")
+    } else if !training.layers.is_empty() {
+        format!("{start}; with all layers, the model gains {total:.3}.")
+    } else {
+        format!(
+            "{start}, each measured when the expert joined; with all parameters as they are now, the \
+             model gains {total:.3} on the training rows."
+        )
+    })
 }
 
 #[cfg(test)]

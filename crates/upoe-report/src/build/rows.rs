@@ -11,7 +11,12 @@ use crate::{Clusters, Column, Floats, ShownRows, Values};
 
 /// The rows to show, rising: all, or [`MOST_ROWS`] of them with `always` among them.
 pub(super) fn choose(total: usize, always: &[usize], seed: u64) -> Vec<usize> {
-    if total <= MOST_ROWS {
+    choose_of(total, MOST_ROWS, always, seed)
+}
+
+/// All rows, or `most` of them with `always` among them, rising.
+pub(super) fn choose_of(total: usize, most: usize, always: &[usize], seed: u64) -> Vec<usize> {
+    if total <= most {
         return (0..total).collect();
     }
     // A Fisher–Yates shuffle as far as it is needed, of the rows that are not shown anyway.
@@ -19,7 +24,7 @@ pub(super) fn choose(total: usize, always: &[usize], seed: u64) -> Vec<usize> {
     always.iter().for_each(|&row| is_in[row] = true);
     let mut others: Vec<usize> = (0..total).filter(|&row| !is_in[row]).collect();
     let mut rng = stream(seed, Use::Rows, 0);
-    let needed = MOST_ROWS.saturating_sub(always.len()).min(others.len());
+    let needed = most.saturating_sub(always.len()).min(others.len());
     for k in 0..needed {
         let from = rng.random_range(k..others.len());
         others.swap(k, from);
@@ -38,7 +43,6 @@ pub(super) fn rows(
     projections: &[Vec<f64>],
 ) -> ShownRows {
     let pick = |values: &[f64]| -> Floats { shown.iter().map(|&row| values[row]).collect() };
-    let number = |row: usize| input.numbers.map_or(row as u32 + 1, |numbers| numbers[row]);
     let kept = input.kept.iter().map(|kept| Column {
         name: kept.name.clone(),
         modelled: None,
@@ -56,12 +60,17 @@ pub(super) fn rows(
     });
     ShownRows {
         total: input.rows.len(),
-        number: shown.iter().map(|&row| number(row)).collect(),
+        number: shown.iter().map(|&row| number(input, row)).collect(),
         log_density: pick(log_density),
         projections: projections.iter().map(|z| pick(z)).collect(),
         clusters: clusters(input, shown, projections),
         columns: kept.chain(modelled).collect(),
     }
+}
+
+/// The number of a row in the data, from 1.
+pub(super) fn number(input: &Input, row: usize) -> u32 {
+    input.numbers.map_or(row as u32 + 1, |numbers| numbers[row])
 }
 
 /// The columns that can be axes: all, or those with the largest filter entry per standard

@@ -3,15 +3,17 @@
 use upoe::PathPoint;
 use upoe::evaluate::{Likelihood, Mean};
 
-use super::{FitRecord, Input, MOST_COLUMNS, headline};
-use crate::{AgainstGaussian, Axis, Setting, ShownGroups, Summary};
+pub(super) use crate::finding::thousands;
+
+use super::{FitRecord, Input, MOST_COLUMNS};
+use crate::{AgainstGaussian, Axis, Setting, Summary};
 
 /// The summary of a page that shows `shown` rows, given the projections of all rows.
 pub(super) fn summary(
     input: &Input,
     shown: usize,
     projections: &[Vec<f64>],
-    groups: Option<&ShownGroups>,
+    findings: Vec<String>,
 ) -> Summary {
     let Input { training, fitted, names, rows, .. } = *input;
     let whitening = fitted.model.whitening();
@@ -46,7 +48,7 @@ pub(super) fn summary(
     let setting =
         |(name, value): &(String, String)| Setting { name: name.clone(), value: value.clone() };
     Summary {
-        headline: headline::headline(input, groups),
+        findings,
         rows: training.evaluation.rows,
         holdout_rows: training.evaluation.holdout_rows,
         columns: names.iter().enumerate().map(axis).collect(),
@@ -59,15 +61,6 @@ pub(super) fn summary(
         version: training.version.clone(),
         notices,
     }
-}
-
-/// A whole number with thin spaces between thousands.
-pub(super) fn thousands(n: usize) -> String {
-    let digits = n.to_string();
-    let lead = digits.len() % 3;
-    let mut groups: Vec<&str> = if lead > 0 { vec![&digits[..lead]] } else { vec![] };
-    groups.extend((lead..digits.len()).step_by(3).map(|at| &digits[at..at + 3]));
-    groups.join("\u{202f}")
 }
 
 /// The Gaussian's ln p is the model's minus its gain: the way from sphered space
