@@ -14,7 +14,8 @@ use crate::overwriting::refuse_overwriting;
 /// The table to read, and what its columns are for.
 #[derive(Args)]
 pub struct TableArgs {
-    /// The table: CSV or TSV (also .gz), NPY, Parquet, MATLAB v5 (FILE.mat or FILE.mat:NAME);
+    /// The table: CSV or TSV (also .gz), Excel (FILE.xlsx or FILE.xlsx:SHEET), JSON lines (.jsonl, .ndjson),
+    /// Parquet, Arrow (.arrow, .feather), NPY, MATLAB v5 (FILE.mat or FILE.mat:NAME);
     /// `-` reads CSV from the standard input. A folder, or a pattern in quotes ('data/*.parquet'), is
     /// one table in several files with the same columns
     #[arg(value_name = "DATA")]
@@ -37,7 +38,7 @@ pub struct TableArgs {
           hide_possible_values = true,
           value_parser = PossibleValuesParser::new(["error", "drop", "model"]))]
     pub missing: Option<String>,
-    /// Whether the first row of a text file holds the names of the columns; auto: it does when
+    /// Whether the first row of a text file or a sheet holds the names of the columns; auto: it does when
     /// none of its cells is a number
     #[arg(long, default_value = "auto", value_name = "auto|yes|no", help_heading = "Columns",
           hide_possible_values = true,
@@ -51,7 +52,7 @@ pub struct TableArgs {
     /// out where commas do not separate cells]
     #[arg(long, value_name = ".|,", help_heading = "Text files", value_parser = decimal)]
     pub decimal: Option<u8>,
-    /// Lines to pass over at the start of a text file
+    /// Lines to pass over at the start of a text file or a sheet
     #[arg(long, value_name = "N", default_value_t = 0, help_heading = "Text files")]
     pub skip: usize,
     /// Lines of a text file that start with this character are comments

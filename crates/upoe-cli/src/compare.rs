@@ -8,7 +8,7 @@ use upoe::Rows;
 use upoe::compare::{Change, Comparison, Reference, Settings, compare_with};
 use upoe_file::ModelFile;
 use upoe_report::comparison_html;
-use upoe_table::Table;
+use upoe_table::{MissingCells, Table};
 
 use crate::args::{Common, TableArgs};
 use crate::describe::probability;
@@ -86,6 +86,10 @@ impl Compare {
             let text = format!("--fail-on {level}: give a level from 0.0001 to 1, such as 0.01");
             return Err(Failure::Usage(text));
         }
+        if self.table.options().missing == MissingCells::Keep {
+            let text = "--missing model: rows with missing cells cannot be compared; leave them out (`--missing drop`)";
+            return Err(Failure::Usage(text.into()));
+        }
         refuse_overwriting(&[&self.a, &self.table.data], self.output.as_deref())?;
         if let Some(page) = &self.output {
             upoe_table::check_writable(page)?;
@@ -124,7 +128,8 @@ impl Compare {
         let first = match model {
             Some(Ok(file)) => First::Model(Box::new(file)),
             None | Some(Err(upoe_file::Error::NotModel { .. })) => {
-                First::Table(Box::new(progress.read(a, &self.table.options())?))
+                let table = progress.read(a, &self.table.options());
+                First::Table(Box::new(table.map_err(|failure| self.worded(failure))?))
             }
             Some(Err(error)) => return Err(error.into()),
         };
@@ -137,14 +142,23 @@ impl Compare {
             }),
         };
         let table = progress.read(b, &options);
-        let table = table.map_err(|failure| match (&first, failure) {
-            (First::Table(_), Failure::Message(text)) => {
-                let needs = format!("columns that {} has", a.display());
-                Failure::Message(text.replace("columns the model needs", &needs))
-            }
-            (_, failure) => failure,
+        let table = table.map_err(|failure| match &first {
+            First::Table(_) => self.worded(failure),
+            First::Model(_) => without_model(failure),
         })?;
         Ok((first, table))
+    }
+
+    /// A failure to read a table, in the words of two tables.
+    fn worded(&self, failure: Failure) -> Failure {
+        match without_model(failure) {
+            Failure::Message(text) => {
+                let needs = format!("columns that {} has", self.a.display());
+                let text = text.replace("columns the model needs", &needs);
+                Failure::Message(text.replace("; the model needs the column", ""))
+            }
+            other => other,
+        }
     }
 
     fn compared(
@@ -216,6 +230,14 @@ impl Compare {
             }
         }
         value
+    }
+}
+
+/// A failure to read a table, without the remedy that does not help here.
+fn without_model(failure: Failure) -> Failure {
+    match failure {
+        Failure::Message(text) => Failure::Message(text.replace(", `--missing model`", "")),
+        other => other,
     }
 }
 

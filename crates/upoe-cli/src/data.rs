@@ -225,18 +225,22 @@ fn files(path: &Path) -> Result<Vec<PathBuf>, Failure> {
     match found.is_empty() {
         false => Ok(found),
         true => Err(Failure::Message(format!(
-            "{}: no table is there; name files of type .parquet, .npy, .csv or .tsv (also .gz)",
+            "{}: no table is there; name files of type .csv, .tsv, .jsonl (also .gz), .parquet, .arrow, .npy or .xlsx",
             path.display()
         ))),
     }
 }
 
+/// The endings of tables.
+const TABLES: [&str; 13] = [
+    "csv", "tsv", "tab", "npy", "parquet", "pq", "xlsx", "xlsm", "jsonl", "ndjson", "arrow",
+    "arrows", "feather",
+];
+
 fn is_table(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
     let name = name.strip_suffix(".gz").unwrap_or(&name);
-    ["csv", "tsv", "tab", "npy", "parquet", "pq"]
-        .iter()
-        .any(|kind| name.strip_suffix(kind).is_some_and(|stem| stem.ends_with('.')))
+    TABLES.iter().any(|kind| name.strip_suffix(kind).is_some_and(|stem| stem.ends_with('.')))
 }
 
 /// Whether a name fits a pattern, in which * is any text and ? any character.

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use clap::Args;
 use clap::builder::PossibleValuesParser;
 use rayon::prelude::*;
-use upoe::{Explainer, Explanation, Rows};
+use upoe::{Explainer, Explanation, Rows, explain_present};
 use upoe_file::ModelFile;
 
 use crate::args::{Common, TableArgs};
@@ -38,7 +38,8 @@ usual the row lies, in every direction. A pool adds one part, pool: what its mem
 the stack. --by column then splits ln p as a whole: all:NAME.
 
 Rows with missing cells need --missing model; their values are then judged given those that are
-there.")]
+there. --by expert and --by column then give means over draws of the missing cells; what it adds to
+ln p that these are not known is in rest, in their columns.")]
 pub struct Explain {
     /// The model file
     pub model: PathBuf,
@@ -96,7 +97,7 @@ impl Explain {
         };
         let explain = |rows: &Rows, part: Range<usize>| -> upoe::Result<Vec<f64>> {
             let Some(explainer) = &explainer else { return beside::numbers(&file, rows, part) };
-            let row = |i: usize| numbers(&file, explainer, parts, &rows.row(i));
+            let row = |i: usize| numbers(&file, explainer, parts, &rows.row(i), i as u64);
             let all: Vec<Vec<f64>> = part.into_par_iter().map(row).collect::<upoe::Result<_>>()?;
             Ok(all.concat())
         };
@@ -157,18 +158,19 @@ fn numbers(
     explainer: &Explainer,
     split: Split,
     row: &[f64],
+    number: u64,
 ) -> upoe::Result<Vec<f64>> {
     if let Split::ExpertsByColumn = split {
         let Explanation { ln_p, baseline, experts_by_column, rest_by_column, .. } =
-            file.model.explain(row)?;
+            explain_present(&file.model, row, number)?;
         let mut numbers = vec![ln_p, baseline];
         numbers.extend(experts_by_column.into_iter().flatten().chain(rest_by_column));
         return Ok(numbers);
     }
-    let parts = explainer.explain(file.fitted(), row)?;
+    let parts = explainer.explain_present(file.fitted(), row, number)?;
     let mut numbers = vec![parts.ln_p, parts.baseline];
     match split {
-        Split::Columns => numbers.extend(explainer.columns(file.fitted(), row)?),
+        Split::Columns => numbers.extend(explainer.columns_present(file.fitted(), row, number)?),
         _ => numbers.extend(parts.parts.into_iter().chain(parts.times_as_far)),
     }
     Ok(numbers)

@@ -114,7 +114,7 @@ pub fn sample(data: &Data, options: &ReadOptions, progress: &Progress) -> Result
     })?;
     let table = shown.ok_or_else(|| Failure::Message("the table has no rows".into()))?;
     progress.note(&format!(
-        "the table is larger than memory: the page shows every {step}th row, {} of {}",
+        "the table is larger than memory: the page shows one row in {step}, {} of {}",
         grouped(table.rows),
         grouped(all as usize)
     ));

@@ -134,14 +134,18 @@ impl Outliers {
     fn say(&self, judge: &Judge, judged: &Judged, odd: &[usize], alpha: f64, progress: &Progress) {
         let all = judged.oddness.len();
         let counted = format!("{} of {} rows", grouped(odd.len()), grouped(all));
+        let are = if odd.len() == 1 { "is" } else { "are" };
         let chance = match (self.contamination, self.fdr) {
-            (Some(c), _) => format!("are the oddest {} %", 100.0 * c),
+            (Some(c), _) => format!("{are} the oddest {} %", 100.0 * c),
             (None, Some(q)) => {
-                format!("are odd; about {:.1} of them by chance (--fdr {q})", q * odd.len() as f64)
+                format!(
+                    "{are} odd; about {:.1} of them by chance (--fdr {q})",
+                    q * odd.len() as f64
+                )
             }
             (None, None) => {
                 let chance = alpha * all as f64;
-                format!("are odd at alpha {alpha}; chance alone would give about {chance:.1}")
+                format!("{are} odd at alpha {alpha}; chance alone would give about {chance:.1}")
             }
         };
         progress.say(&format!("{counted} {chance}"));

@@ -46,6 +46,7 @@ fn flag(remedy: &Remedy) -> Option<String> {
     Some(match remedy {
         Remedy::LeaveOut { column } => format!("--exclude {}", quoted(column)),
         Remedy::CarryAlong { column } => format!("--keep {}", quoted(column)),
+        Remedy::MissingWord { text } => format!("--na-values={}", quoted(text)),
         Remedy::DropRows => "--missing drop".into(),
         Remedy::KeepMissing => "--missing model".into(),
         Remedy::ChooseColumns => "--columns".into(),

@@ -6,7 +6,7 @@ use clap::Args;
 use serde_json::json;
 use upoe_file::ModelFile;
 use upoe_report::{Cells, FitRecord, Image, Input, Kept, Step, build_with, html};
-use upoe_table::{Table, TextColumn};
+use upoe_table::{MissingCells, Table, TextColumn};
 
 use crate::args::{Common, TableArgs};
 use crate::data::parse_size;
@@ -21,7 +21,11 @@ use crate::work::Pace;
 #[derive(Args)]
 #[command(after_help = "Examples:
   upoe report data.upoe data.csv -o report.html
-  upoe report faces.upoe faces.npy --image 28x20 -o faces.html")]
+  upoe report faces.upoe faces.npy --image 28x20 -o faces.html
+
+The page says what was found, lists the odd rows as `upoe outliers` does for the same columns,
+and shows groups, directions, layers and missing cells with what the model expects there. It is
+one file, which needs no network.")]
 pub struct Report {
     /// The model file
     pub model: PathBuf,
@@ -59,13 +63,22 @@ impl Report {
         interrupt::listen();
         let progress = Progress::new(self.common.quiet);
         let options = self.table.options_for(&file.names)?;
+        let options = match self.table.missing {
+            None => options.with(|o| o.missing = MissingCells::Keep),
+            Some(_) => options,
+        };
         let table = match large::Input::open(&self.table.data, options, self.memory, &progress)? {
             large::Input::Whole(table) => table,
             large::Input::Large(data, options) => large::sample(&data, &options, &progress)?,
         };
         let page = page(&file, &table, self.image, &progress)?;
         let failed = |error| from_core(error, &table);
-        let rows = upoe::Rows::new(&table.data, file.names.len()).map_err(failed)?;
+        let complete: Vec<f64> = (table.data.chunks_exact(file.names.len()))
+            .filter(|row| !row.iter().any(|cell| cell.is_nan()))
+            .flatten()
+            .copied()
+            .collect();
+        let rows = upoe::Rows::new(&complete, file.names.len()).map_err(failed)?;
         progress.warn_outside(&file, &rows).map_err(failed)?;
         upoe_table::write_file(&self.output, page.as_bytes())?;
         if self.common.json {
@@ -85,6 +98,9 @@ pub fn page(
     progress: &Progress,
 ) -> Result<String, Failure> {
     let kept: Vec<Kept> = table.kept.iter().map(kept).collect();
+    let is_there = |number: &u64| table.dropped.binary_search(number).is_err();
+    let numbers: Vec<u32> =
+        (1..).filter(is_there).take(table.rows).map(|number| number as u32).collect();
     let title = table.source.file_name().unwrap_or_default().to_string_lossy();
     let input = Input {
         title: &title,
@@ -92,7 +108,7 @@ pub fn page(
         training: &training(file),
         names: &file.names,
         rows: upoe::Rows::new(&table.data, file.names.len()).map_err(|e| from_core(e, table))?,
-        numbers: None,
+        numbers: Some(&numbers),
         groups: file.groups.as_ref(),
         kept: &kept,
         image: image.map(|(height, width)| Image { height, width }),
@@ -128,25 +144,15 @@ fn kept(column: &TextColumn) -> Kept {
 
 /// What the page says of the training.
 fn training(file: &ModelFile) -> FitRecord {
-    let settings: Vec<(String, serde_json::Value)> = match json!(file.settings) {
-        serde_json::Value::Object(map) => map.into_iter().collect(),
-        _ => Vec::new(),
-    };
-    // What was left open is not a setting.
-    let given = settings.into_iter().filter(|(_, value)| !value.is_null());
-    let plain = |value: serde_json::Value| match value {
-        serde_json::Value::String(text) => text,
-        other => other.to_string(),
-    };
     FitRecord {
         state: file.state.clone(),
         layers: file.layers.clone(),
         evaluation: file.training.evaluation,
         seconds: file.training.seconds,
         stop_reason: file.stop.to_string(),
-        settings: given.map(|(name, value)| (name, plain(value))).collect(),
+        settings: file.settings_in_words(),
         version: file.training.version.clone(),
-        notices: file.notices.iter().map(ToString::to_string).collect(),
+        notices: file.notices.iter().map(|n| n.message(|c| file.names[c].clone())).collect(),
     }
 }
 

@@ -71,6 +71,21 @@ impl Training {
 }
 
 impl ModelFile {
+    /// The settings that were chosen, each with its name and value as text.
+    pub fn settings_in_words(&self) -> Vec<(String, String)> {
+        let settings = match serde_json::json!(self.settings) {
+            serde_json::Value::Object(map) => map,
+            _ => serde_json::Map::new(),
+        };
+        let plain = |value: serde_json::Value| match value {
+            serde_json::Value::String(text) => text,
+            other => other.to_string(),
+        };
+        // What was left open is not a setting.
+        let given = settings.into_iter().filter(|(_, value)| !value.is_null());
+        given.map(|(name, value)| (name, plain(value))).collect()
+    }
+
     /// From a fit to columns of these names.
     pub fn new(fit: Fit, names: Vec<String>, settings: Settings, training: Training) -> Self {
         let Fit { model, stack, pool, layers, state, stop, notices, .. } = fit;

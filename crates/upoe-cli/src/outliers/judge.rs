@@ -140,6 +140,11 @@ impl Judge {
                 let p_values = oddness.iter().map(|o| file.detector.p_value(*o)).collect();
                 Ok(Judged { oddness, p_values })
             }
+            Judge::Density(_) if !rows.is_complete() => Err(Failure::Message(
+                "cells are missing, and a model compares ln p of complete rows; leave rows with missing \
+                 cells out (`--missing drop`), or judge them by a detector, which takes them"
+                    .into(),
+            )),
             Judge::Density(file) => {
                 let ln_p = by_block(&|rows| file.density().score(rows))?;
                 progress.warn_outside(file, &rows).map_err(failed)?;

@@ -94,6 +94,10 @@ fn what_cannot_be_compared_is_refused_with_a_remedy() {
     other.failed(1, &["other.csv", "lacks columns that a.csv has", "`CL`"]);
     place.write("hole.csv", "FL,RW,CL,CW,BD\n1,2,3,4,5\n1,,3,4,6\n");
     run("hole.csv").failed(1, &["hole.csv", "row 2", "`RW` is missing", "--missing drop"]);
+    let hole = run("hole.csv");
+    assert!(!hole.err.contains("model"), "{hole:?}");
+    let keep = place.run(&args(&["a.csv", "hole.csv", "--missing", "model"]));
+    keep.failed(2, &["--missing model", "cannot be compared", "--missing drop"]);
     run("a.csv").ok();
     place.run(&args(&["a.csv", "b.csv", "--fail-on", "0"])).failed(2, &["--fail-on 0", "0.0001"]);
     place.run(&args(&["-", "-"])).failed(2, &["standard input"]);

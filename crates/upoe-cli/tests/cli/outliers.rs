@@ -28,7 +28,9 @@ fn the_odd_row_comes_first_with_the_column_to_blame() {
     assert_eq!(lines[0], "row,sp,reason,oddness,p_value,q_value");
     assert!(lines[1].starts_with("40,") && lines[1].contains("FL "), "{}", lines[1]);
     assert!(lines[1].contains("expected") && lines[1].contains("given the others"), "{}", lines[1]);
-    assert!(run.err.contains("rows are odd at alpha 0.01; chance alone would give about 2.0"));
+    assert!(
+        run.err.contains("1 of 200 rows is odd at alpha 0.01; chance alone would give about 2.0")
+    );
     assert!(lines.len() <= 12, "{}", run.out);
     // A false discovery rate keeps the odd one, and says how many are expected by chance.
     let args = ["outliers", "odd.csv", "--columns", LENGTHS, "--fdr", "0.1"];
@@ -54,6 +56,50 @@ fn json_has_counts_and_exact_parts() {
         columns.iter().max_by(|a, b| a["part"].as_f64().partial_cmp(&b["part"].as_f64()).unwrap());
     assert_eq!(largest, Some(fl));
     assert_eq!(json["odd"].as_u64().unwrap() as usize, json["outliers"].as_array().unwrap().len());
+}
+
+#[test]
+fn the_page_lists_the_same_rows_with_the_same_words() {
+    let place = with_an_odd_crab();
+    place.run(&["fit", "crabs.csv", "--columns", LENGTHS, "-o", "m.upoe"]).ok();
+    let page = |data: &str, options: &[&str]| -> serde_json::Value {
+        place.run(&[&["report", "m.upoe", data, "-o", "page.html"], options].concat()).ok();
+        let page = place.read("page.html");
+        let block = page.split(r#"id="upoe-page">"#).nth(1).unwrap();
+        serde_json::from_str(block.split("</script>").next().unwrap()).unwrap()
+    };
+    let run = place.run(&["outliers", "odd.csv", "--columns", LENGTHS, "--json"]).ok();
+    let (json, shown) = (run.json(), page("odd.csv", &[]));
+    assert!(run.err.contains(shown["outliers"]["words"].as_str().unwrap()), "{run:#?}");
+    let listed = json["outliers"].as_array().unwrap();
+    let cards = shown["outliers"]["rows"].as_array().unwrap();
+    let odd: Vec<_> = cards.iter().filter(|card| card["judgement"]["odd"] == true).collect();
+    assert_eq!(odd.len(), listed.len().min(12));
+    for (card, told) in odd.iter().zip(listed) {
+        let judged = &card["judgement"];
+        assert_eq!(card["number"], told["row"]);
+        for name in ["oddness", "p_value", "q_value"] {
+            assert_eq!(judged[name], told[name]);
+        }
+        let reasons: Vec<&str> =
+            judged["reasons"].as_array().unwrap().iter().map(|r| r.as_str().unwrap()).collect();
+        assert_eq!(reasons.join("; "), told["reason"]);
+    }
+    let found = shown["summary"]["findings"].as_array().unwrap();
+    assert!(found.iter().any(|text| text.as_str().unwrap().contains("The oddest is row 40: FL ")));
+
+    // Missing cells are shown, or their rows left out; rows keep their numbers in the file.
+    let mut lines: Vec<String> = place.read("odd.csv").lines().map(str::to_owned).collect();
+    let cells: Vec<&str> = lines[2].split(',').collect();
+    lines[2] = [&cells[..cells.len() - 1], &[""]].concat().join(",");
+    place.write("holes.csv", lines.join("\n"));
+    let shown = page("holes.csv", &[]);
+    assert_eq!((&shown["missing"]["rows"], &shown["missing"]["cells"]), (&1.into(), &1.into()));
+    let first = &shown["missing"]["filled"][0]["cells"][0];
+    assert!(first["words"].as_str().unwrap().starts_with("BD missing, expected "), "{first}");
+    let shown = page("holes.csv", &["--missing", "drop"]);
+    assert!(shown["missing"].is_null());
+    assert_eq!(shown["outliers"]["rows"][0]["number"], 40);
 }
 
 #[test]
@@ -113,6 +159,42 @@ fn bad_requests_are_named() {
     place.write("hole.csv", "a,b\n1,2\n,3\n4,5\n");
     place.run(&["outliers", "hole.csv"]).failed(1, &["hole.csv", "missing"]);
     place.run(&["outliers", "hole.csv", "--missing", "drop"]).ok();
+    place.run(&["outliers", "hole.csv", "--missing", "model"]).ok();
     let over = ["outliers", "crabs.csv", "--columns", LENGTHS, "-o", "crabs.csv"];
     place.run(&over).failed(1, &["would be written over"]);
+}
+
+#[test]
+fn rows_with_missing_cells_are_judged_by_the_others() {
+    let place = Place::new();
+    let text = place.read("crabs.csv");
+    // Every fifth row lacks a length, which the fifth to ninth cells are; row 7 is odd in another.
+    let holed = |(i, line): (usize, &str)| {
+        let mut cells: Vec<&str> = line.split(',').collect();
+        if i % 5 == 2 {
+            cells[4 + i % 4] = "";
+        }
+        if i == 7 {
+            cells[8] = "40";
+        }
+        cells.join(",") + "\n"
+    };
+    place.write("holes.csv", text.lines().enumerate().map(holed).collect::<String>());
+    let all = ["--missing", "model", "--columns", LENGTHS];
+    let fitted = [&["outliers", "holes.csv", "--save", "h.detector"][..], &all].concat();
+    let run = place.run(&fitted).ok();
+    let first = run.out.lines().nth(1).unwrap().to_owned();
+    assert!(first.starts_with("7,") && first.contains("BD 40"), "{}", run.out);
+    // Applied, and with a model, which says what it cannot do.
+    let run = place.run(&["outliers", "h.detector", "holes.csv", "--missing", "model"]).ok();
+    assert!(run.out.lines().nth(1).unwrap().starts_with("7,"), "{}", run.out);
+    place.run(&["fit", "crabs.csv", "--columns", LENGTHS, "-o", "whole.upoe", "--quiet"]).ok();
+    place
+        .run(&["outliers", "whole.upoe", "holes.csv", "--missing", "model"])
+        .failed(1, &["a model compares ln p of complete rows", "--missing drop"]);
+    for by in ["expert", "column"] {
+        let explain = ["explain", "whole.upoe", "holes.csv", "--missing", "model", "--by", by];
+        let run = place.run(&explain).ok();
+        assert!(!run.out.contains("NaN") && run.out.lines().count() == 201, "{}", run.out);
+    }
 }

@@ -12,7 +12,11 @@ fn the_columns_of_a_model_are_not_to_be_left_out() {
         ("1,2,3,a,4\n2,3,4,b,5", "where the model needs numbers"),
     ] {
         place.write("new.csv", format!("FL,RW,CL,CW,BD\n{cells}\n"));
+        let takes_missing = said.contains("is missing") || said.contains("no values");
         for verb in ["score", "transform", "explain", "report"] {
+            if takes_missing && verb == "report" {
+                continue;
+            }
             let run = place.run(&[verb, "m.upoe", "new.csv"]).failed(1, &[said, "model needs"]);
             assert!(!run.err.contains("--exclude") && !run.err.contains("--keep"), "{run:#?}");
         }
@@ -197,7 +201,9 @@ fn requests_that_cannot_be_met() {
     place.write("book.xlsx", b"PK\x03\x04 and so on");
     place
         .run(&["fit", "book.xlsx", "-o", "b.upoe"])
-        .failed(1, &["book.xlsx: is an archive", "CSV"]);
+        .failed(1, &["book.xlsx: not an Excel workbook", "CSV"]);
+    place.write("book.zip", b"PK\x03\x04 and so on");
+    place.run(&["fit", "book.zip"]).failed(1, &["book.zip: is an archive", "CSV"]);
     place.run(&["fit", "crabs.csv", "-o", "-"]).failed(2, &["--output -", "give its name"]);
     place
         .run(&["report", "m.upoe", "crabs.csv", "--image", "3x3"])
