@@ -9,10 +9,11 @@ use serde_json::json;
 use std::collections::BTreeMap;
 use std::sync::Mutex;
 use std::time::Instant;
-use upoe::engine::{Candidate, Engine, Picked, Sums};
+use upoe::engine::{Candidate, Engine, Memory, Picked, Sums};
 use upoe::expert::{Expert, Family, StudentT, Tilt};
 use upoe::{Dims, Fit, Fitter, Precision, Result, Rows, Settings, Whitening};
 use upoe_cuda::{Cuda, Device, Element, measure};
+use upoe_kernels::Real;
 
 fn main() -> std::result::Result<(), Box<dyn std::error::Error>> {
     let arguments: Vec<String> = std::env::args().collect();
@@ -240,27 +241,13 @@ fn fitted(
     Ok(fit)
 }
 
-/// The same on the CPU, from rows that are sphered once more: the library's own engine in memory.
-fn fitted_on_cpu(label: &str, settings: &Settings, train: &Rows, held: Rows) -> Result<()> {
-    let (began, mut first) = (Instant::now(), None);
-    let fitter = Fitter::new(on_all_cores(settings)).holdout(held).observe(|_| {
-        first.get_or_insert_with(|| began.elapsed().as_secs_f64());
-        true
-    });
-    let fit = fitter.fit(train)?;
-    let seconds = began.elapsed().as_secs_f64();
-    let (start, end) = (&fit.state.path[0], &fit.state.path[fit.state.path.len() - 1]);
-    println!(
-        "{}",
-        json!({ "fit": label, "seed": settings.seed, "seconds": seconds, "seconds_to_first_pass": first,
-            "experts": fit.state.experts.len(), "train_gain": end.train - start.train,
-            "held_gain": end.holdout.zip(start.holdout).map(|(a, b)| a - b) })
-    );
-    Ok(())
-}
+/// Dimensions of the images' rows.
+const IMAGE_DIMS: usize = 400;
+/// Seeds of their fits.
+const SEEDS: u64 = 6;
 
 fn images(device: &Device, train: &[f64], held: &[f64]) -> Result<()> {
-    const D: usize = 400;
+    const D: usize = IMAGE_DIMS;
     let whitening = plain(D)?;
     let single = |x: &[f64]| x.iter().map(|x| *x as f32).collect::<Vec<f32>>();
     let (train32, held32) = (single(train), single(held));
@@ -285,31 +272,50 @@ fn images(device: &Device, train: &[f64], held: &[f64]) -> Result<()> {
         Ok(Box::new(Cuda::new(device, rows, D, None)?.with_white(white)))
     };
     let mut models = Vec::new();
-    for seed in [0, 0, 1, 2] {
+    for seed in std::iter::once(0).chain(0..SEEDS) {
         let fast = fast.clone().with(|s| s.seed = seed);
         models.push(fitted("images fast gpu f32", &fast, &whitening, gpu32)?);
     }
     println!("{}", json!({ "same_bits": models[0].state == models[1].state }));
-    let (rows, held) = (Rows::new(train, D)?, Rows::new(held, D)?);
-    let cpu = models[0].model.score(&held)?;
+    let held_rows = Rows::new(held, D)?;
+    let cpu = models[0].model.score(&held_rows)?;
     let began = Instant::now();
-    let gpu = device.score(&models[0].model, &held)?;
+    let gpu = device.score(&models[0].model, &held_rows)?;
     let seconds = began.elapsed().as_secs_f64();
     let apart = cpu.iter().zip(&gpu).fold(0.0_f64, |a, (c, g)| a.max((c - g).abs()));
     println!("{}", json!({ "scoring_seconds": seconds, "largest_difference": apart }));
     fitted("images default gpu f64", &default, &whitening, gpu64)?;
-    for seed in 0..3 {
-        let default = default.clone().with(|s| {
+    let single_default = |seed: u64| {
+        default.clone().with(|s| {
             s.precision = Precision::F32;
             s.seed = seed;
-        });
-        fitted("images default gpu f32", &default, &whitening, gpu32)?;
+        })
+    };
+    for seed in 0..SEEDS {
+        fitted("images default gpu f32", &single_default(seed), &whitening, gpu32)?;
     }
-    for seed in 0..3 {
+    for seed in 0..SEEDS {
         let fast = fast.clone().with(|s| s.seed = seed);
-        fitted_on_cpu("images fast cpu f32", &fast, &rows, held)?;
+        fitted("images fast cpu f32", &fast, &whitening, |white| {
+            in_memory(if white { &train32 } else { &held32 }, white)
+        })?;
     }
-    fitted_on_cpu("images default cpu f64", &default, &rows, held)
+    for seed in 0..SEEDS {
+        let default = single_default(seed);
+        fitted("images default cpu f32", &default, &whitening, |white| {
+            in_memory(if white { &train32 } else { &held32 }, white)
+        })?;
+    }
+    fitted("images default cpu f64", &default, &whitening, |white| {
+        in_memory(if white { train } else { held }, white)
+    })?;
+    Ok(())
+}
+
+/// The CPU's engine over the same rows.
+fn in_memory<T: Real>(rows: &[T], white: bool) -> Result<Box<dyn Engine>> {
+    let make = if white { Memory::new } else { Memory::held_out };
+    Ok(Box::new(make(rows.to_vec(), IMAGE_DIMS, None)?))
 }
 
 /// Rows of 100 columns: 20 sources that are not Gaussian, turned into all columns.

@@ -213,9 +213,10 @@ impl<T: Element> Engine for Cuda<T> {
         Ok(Some(Box::new(Self::from_parts(&self.device, stored, weights, false))))
     }
 
+    /// In double precision, as in memory: samples are small.
     fn over(&self, rows: Picked) -> Result<Box<dyn Engine>> {
         let Picked { rows, weights } = rows;
-        Ok(Box::new(Self::sphered(&self.device, &rows, self.dims(), weights, false)?))
+        Ok(Box::new(Cuda::<f64>::sphered(&self.device, &rows, self.dims(), weights, false)?))
     }
 
     fn fourth_moments(&self, span: &[Vec<f64>]) -> Result<Vec<f64>> {
