@@ -28,6 +28,7 @@ type Detected<'py> = (PyDetector, Floats<'py>, Floats<'py>);
 type Explained<'py> = (
     (Floats<'py>, f64, Floats<'py>, Floats<'py>, Floats<'py>, Floats<'py>),
     (Floats<'py>, Floats<'py>, Floats<'py>),
+    Vec<String>,
 );
 
 /// Fits a detector with `directions` heavy directions. The arrays must be private: C-contiguous, and
@@ -199,14 +200,22 @@ impl PyDetector {
         let (py, (n, _)) = (slf.py(), x.shape(slf.py()));
         let columns = slf.get().n_features();
         space(n, columns.saturating_mul(5))?;
-        let found = Self::over(slf, x, threads, Vec::<Oddity>::new(), |detector, rows, out| {
-            rows.check()?;
-            let explain = |i| detector.explain(&rows.row(i));
+        let names = slf.get().0.names.clone();
+        let out = Vec::<(Oddity, String)>::new();
+        let found = Self::over(slf, x, threads, out, move |detector, rows, out| {
+            rows.check_present()?;
+            let explain = |i| {
+                let oddity = detector.explain(&rows.row(i))?;
+                let reasons = oddity.reasons(&rows.row(i));
+                let words: Vec<String> = reasons.iter().map(|r| r.text(&names[r.column])).collect();
+                Ok((oddity, words.join("; ")))
+            };
             let found: upoe::Result<Vec<_>> =
                 (0..rows.len()).into_par_iter().map(explain).collect();
             out.extend(found?);
             Ok(())
         })?;
+        let (found, reasons): (Vec<Oddity>, Vec<String>) = found.into_iter().unzip();
         let base = slf.get().0.detector.base();
         let one = |of: fn(&Oddity) -> f64| arrays::vector(py, found.iter().map(of).collect());
         let many = |of: fn(&Oddity) -> &Vec<f64>, width: usize| {
@@ -229,6 +238,7 @@ impl PyDetector {
                 many(|o| &o.columns, columns),
             ),
             (conditional(|c| c.value), conditional(|c| c.low), conditional(|c| c.high)),
+            reasons,
         ))
     }
 

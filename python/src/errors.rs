@@ -34,6 +34,12 @@ pub fn of(error: Error, names: Names) -> PyErr {
                 "Found {rows} sample(s) with a positive weight while at least {needed} are required."
             )
         }
+        Error::ConstantInOne { column, table, value } => format!(
+            "{} is {value} in every row of {}, and not in the other table: that is a change by itself; leave the \
+             column out to compare the others",
+            name(column),
+            if table == "first" { "A" } else { "B" }
+        ),
         Error::InvalidSetting { name, value, rule } => {
             format!("{} = {value}: {rule}", parameter(name))
         }

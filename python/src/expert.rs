@@ -6,7 +6,8 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use upoe::Learned;
-use upoe::expert::{Expert, Marginal};
+use upoe::expert::{Expert, Marginal, StudentT};
+use upoe_report::Finding;
 
 use crate::arrays::{self, Argument, Floats, Named};
 use crate::errors;
@@ -16,6 +17,15 @@ use crate::errors;
 pub struct PyExpert(pub Learned);
 
 impl PyExpert {
+    /// The Student-t or the components of a mixture.
+    fn students(&self) -> Option<&[StudentT]> {
+        match self.0.expert() {
+            Expert::StudentT(student) => Some(std::slice::from_ref(student)),
+            Expert::Mixture(mixture) => Some(mixture.components()),
+            Expert::Tilt(_) => None,
+        }
+    }
+
     fn map<'py>(
         py: Python<'py>,
         z: &PyReadonlyArrayDyn<'py, f64>,
@@ -51,6 +61,24 @@ impl PyExpert {
             }
         }
         Ok(Named::new(parameters))
+    }
+
+    /// The scale of a Student-t, or of each component of a mixture, in the unit of z; none of a tilt.
+    #[getter]
+    fn scale(&self) -> Option<Vec<f64>> {
+        self.students().map(|all| all.iter().map(StudentT::scale).collect())
+    }
+
+    /// The degrees of freedom of a Student-t, or of each component of a mixture; none of a tilt.
+    #[getter]
+    fn degrees_of_freedom(&self) -> Option<Vec<f64>> {
+        self.students().map(|all| all.iter().map(StudentT::degrees_of_freedom).collect())
+    }
+
+    /// What it found, in words.
+    #[getter]
+    fn says(&self) -> String {
+        Finding::of(self.0.expert()).to_string()
     }
 
     /// The direction in sphered space.

@@ -13,6 +13,7 @@ mod holdout;
 mod memory;
 mod missing;
 mod model;
+mod report;
 mod settings;
 mod threads;
 mod work;
@@ -42,6 +43,8 @@ mod _upoe {
     };
     #[pymodule_export]
     use super::model::PyModel;
+    #[pymodule_export]
+    use super::report::report;
     #[pymodule_export]
     use super::settings::dials;
 

@@ -13,7 +13,7 @@ use upoe::expected::{self, Expected};
 use upoe::groups::Groups;
 use upoe::{
     Cause, Density, Explainer, Fit, Fitted, Layer, LayerRecord, Model, Notice, Outside, Rest, Rows,
-    Settings, Stack,
+    Settings, Stack, explain_present,
 };
 use upoe_file::{Container, ModelFile, Training};
 
@@ -48,6 +48,10 @@ impl PyModel {
         let columns = fit.model.whitening().columns();
         let names = names.unwrap_or_else(|| generic(columns));
         PyModel(ModelFile { groups, ..ModelFile::new(fit, names, settings, training) })
+    }
+
+    pub fn file(&self) -> &ModelFile {
+        &self.0
     }
 
     pub fn model(&self) -> &Model {
@@ -412,9 +416,9 @@ impl PyModel {
         let j = explainer.names().len() - 1;
         let parts = Parts::new(n, j, columns, split)?;
         let parts = Self::over(slf, x, threads, parts, move |file, rows, parts| {
-            rows.check()?;
+            rows.check_present()?;
             if file.fitted().is_one_layer() {
-                let explain = |i| file.model.explain(&rows.row(i));
+                let explain = |i| explain_present(&file.model, &rows.row(i), i as u64);
                 let each: upoe::Result<Vec<_>> =
                     (0..rows.len()).into_par_iter().map(explain).collect();
                 each?.iter().for_each(|e| parts.add(e));
@@ -423,7 +427,8 @@ impl PyModel {
             let (rest, fitted) = (explainer.rest(), file.fitted());
             let explain = |i: usize| -> upoe::Result<_> {
                 let row = rows.row(i);
-                Ok((explainer.explain(fitted, &row)?, explainer.columns(fitted, &row)?))
+                let explained = explainer.explain_present(fitted, &row, i as u64)?;
+                Ok((explained, explainer.columns_present(fitted, &row, i as u64)?))
             };
             let each: upoe::Result<Vec<_>> = (0..rows.len()).into_par_iter().map(explain).collect();
             each?.into_iter().for_each(|(e, columns)| parts.add_any(e, rest, columns));
@@ -509,6 +514,13 @@ impl PyModel {
     #[getter]
     pub fn n_features(&self) -> usize {
         self.model().whitening().columns()
+    }
+
+    /// The correlation of each column with each projection: (J, features).
+    #[getter]
+    fn correlations<'py>(&self, py: Python<'py>) -> Floats<'py> {
+        let correlations = self.model().correlations();
+        arrays::shaped(py, correlations.concat(), correlations.len(), self.n_features())
     }
 
     /// W A: (J, features).

@@ -136,8 +136,8 @@ def test_no_expert_is_the_gaussian(X):
     square = np.einsum("ij,jk,ik->i", centred, np.linalg.inv(covariance), centred)
     ln_det = np.linalg.slogdet(2 * np.pi * covariance)[1]
     assert_allclose(model.score_samples(X), -0.5 * square - 0.5 * ln_det, atol=1e-10)
-    assert model.transform(X).shape == (len(X), 0)
-    assert_allclose(model.inverse_transform(np.zeros((2, 0))), [model.mean_] * 2)
+    assert_array_equal(model.transform(X), np.zeros((len(X), 1)))
+    assert_allclose(model.inverse_transform(np.zeros((2, 1))), [model.mean_] * 2)
     assert model.components_.shape == (0, 3) and model.mixing_.shape == (3, 0)
 
 

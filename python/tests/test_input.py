@@ -57,8 +57,8 @@ def test_frames_keep_their_names(kind, X):
     assert_array_equal(scores, UPoE(n_experts=1).fit(X).score_samples(X))
     with pytest.warns(UserWarning, match="does not have valid feature names"):
         model.score_samples(X)
-    with pytest.raises(ValueError, match="same order"):
-        model.score_samples(pd.DataFrame(X, columns=NAMES[::-1]))
+    turned = pd.DataFrame(X, columns=NAMES)[NAMES[::-1]]
+    assert_array_equal(model.score_samples(turned), scores)
 
 
 def test_streams_of_every_number_missing_cells_and_batches():
@@ -241,7 +241,7 @@ def test_the_columns_of_the_fit_are_needed(model, X):
     with pytest.raises(ValueError, match="X has 2 features, but UPoE is expecting 3"):
         model.score_samples(X[:, :2])
     with pytest.raises(ValueError, match="NaN: row 0, column 1"):
-        model.explain([[0.0, np.nan, 0.0]])
+        model.tail([[0.0, np.nan, 0.0]])
 
 
 @pytest.mark.parametrize(
@@ -309,7 +309,7 @@ def test_a_number_too_large_for_a_float_is_refused(X, model):
     for use in (UPoE().fit, model.score_samples, model.inverse_transform):
         with pytest.raises(ValueError, match="not numeric: int too large|expecting"):
             use(rows)
-    with pytest.raises(ValueError, match="Column 'b' is not numeric .*int too large"):
+    with pytest.raises(ValueError, match="Column 'b' .*int too large.* is not numeric"):
         model.score_samples(pd.DataFrame(rows, columns=list("abc")))
 
 

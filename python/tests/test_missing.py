@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from upoe import UPoE
+from upoe import UPoE, UPoEDetector
 
 
 @pytest.fixture(scope="module")
@@ -70,3 +70,26 @@ def test_expected_values_of_a_row_with_holes(rows, model):
     assert np.isnan(found.observed[0, 2]) and found.blame[0, 2] == 0.0
     # The third column says nothing about the others.
     assert_allclose(found.expected[0, :2], model.surprises(rows[:1]).expected[0, :2], atol=0.3)
+
+
+def test_the_detector_and_explain_take_rows_with_missing_cells():
+    rng = np.random.default_rng(0)
+    common = rng.normal(size=(800, 1))
+    X = 10 + common + 0.4 * rng.normal(size=(800, 4))
+    X[rng.random(X.shape) < 0.15] = np.nan
+    detector = UPoEDetector(alpha=0.01).fit(X)
+    odd = np.array([[10.0, 10.1, 14.0, np.nan], [10.0, 10.1, np.nan, np.nan]])
+    assert detector.predict(odd).tolist() == [-1, 1]
+    assert detector.p_values(odd)[0] < 0.01 < detector.p_values(odd)[1]
+    parts = detector.explain(odd)
+    assert_allclose(parts.base + parts.columns.sum(axis=1), -detector.score_samples(odd), rtol=1e-9)
+    assert parts.columns[0].argmax() == 2 and (parts.columns[np.isnan(odd)] == 0).all()
+    assert np.isfinite(parts.expected).all()
+
+    model = UPoE(1).fit(X)
+    why = model.explain(odd, split=True)
+    assert_allclose(why.log_density, model.score_present(odd)[0], rtol=1e-9)
+    whole = why.baseline + why.experts.sum(axis=1) + why.rest
+    assert_allclose(whole, why.log_density, rtol=1e-9)
+    by_column = why.baseline + why.experts_by_column.sum(axis=(1, 2)) + why.rest_by_column.sum(axis=1)
+    assert_allclose(by_column, why.log_density, rtol=1e-9)

@@ -31,7 +31,7 @@ def test_pairs(model, X):
     labels = np.where(np.arange(len(X)) % 2, "odd", "even")
     figure = model.plot_pairs(X, color=labels)
     assert len(figure.axes) == 4
-    assert [t.get_text() for t in figure.axes[1].get_legend().get_texts()] == ["even", "odd"]
+    assert [t.get_text() for t in figure.legends[0].get_texts()] == ["even", "odd"]
     model.plot_pairs(X, color=np.linspace(0, 1, len(X)), n_experts=1)
     with pytest.raises(ValueError, match="color.shape"):
         model.plot_pairs(X, color=[1, 2])
@@ -39,18 +39,19 @@ def test_pairs(model, X):
 
 def test_every_group_has_its_own_legend_entry_and_numbers_have_a_colour_bar(model, X):
     labels = np.arange(len(X)) % 12
-    corner = model.plot_pairs(X, color=labels).axes[1]
+    figure = model.plot_pairs(X, color=labels)
+    corner, (legend,) = figure.axes[1], figure.legends
     entries = {t.get_text(): tuple(h.get_facecolor()[0]) for h, t in zip(
-        corner.get_legend().legend_handles, corner.get_legend().get_texts()
+        legend.legend_handles, legend.get_texts()
     )}
     assert list(entries) == sorted(map(str, range(12)), key=int) and len(set(entries.values())) == 12
     drawn = corner.collections[0].get_facecolor()
     assert all(tuple(drawn[i, :3]) == entries[str(labels[i])][:3] for i in range(len(X)))
     numbers = model.plot_pairs(X, color=np.linspace(0, 1, len(X)))
-    assert len(numbers.axes) == 5 and numbers.axes[1].get_legend() is None
+    assert len(numbers.axes) == 5 and not numbers.legends
     assert numbers.axes[1].collections[0].get_cmap().name == "viridis"
-    assert model.plot_pairs(X, color=np.arange(len(X))).axes[1].get_legend() is None
-    assert model.plot_pairs(X, color=[f"id {i}" for i in range(len(X))]).axes[1].get_legend() is None
+    assert not model.plot_pairs(X, color=np.arange(len(X))).legends
+    assert not model.plot_pairs(X, color=[f"id {i}" for i in range(len(X))]).legends
 
 
 def test_a_gaussian_has_pictures_too(X):

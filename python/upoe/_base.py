@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 __all__ = [
     "BaseEstimator",
-    "ClassNamePrefixFeaturesOutMixin",
     "ConvergenceWarning",
     "DensityMixin",
     "NotFittedError",
@@ -72,16 +71,6 @@ class _OwnDensity:
     pass
 
 
-class _OwnFeaturesOut:
-    def get_feature_names_out(self, input_features: Any = None) -> Any:
-        """Names of the transformed columns: the class's name and a number."""
-        import numpy as np
-
-        prefix = type(self).__name__.lower()
-        count = self._n_features_out  # type: ignore[attr-defined]
-        return np.asarray([f"{prefix}{i}" for i in range(count)], dtype=object)
-
-
 class _OwnNotFittedError(ValueError, AttributeError):
     """Raised when an estimator is used before it is fitted."""
 
@@ -93,7 +82,6 @@ class _OwnConvergenceWarning(UserWarning):
 if TYPE_CHECKING:
     HAS_SKLEARN: bool
     BaseEstimator = _OwnBase
-    ClassNamePrefixFeaturesOutMixin = _OwnFeaturesOut
     DensityMixin = _OwnDensity
     OutlierMixin = _OwnOutlier
     TransformerMixin = _OwnTransformer
@@ -103,7 +91,6 @@ else:
     try:
         from sklearn.base import (
             BaseEstimator,
-            ClassNamePrefixFeaturesOutMixin,
             DensityMixin,
             OutlierMixin,
             TransformerMixin,
@@ -114,9 +101,48 @@ else:
     except ImportError:
         HAS_SKLEARN = False
         BaseEstimator = _OwnBase
-        ClassNamePrefixFeaturesOutMixin = _OwnFeaturesOut
         DensityMixin = _OwnDensity
         OutlierMixin = _OwnOutlier
         TransformerMixin = _OwnTransformer
         ConvergenceWarning = _OwnConvergenceWarning
         NotFittedError = _OwnNotFittedError
+
+
+class NamedProjections:
+    """Names of projections, as the command's tables have them."""
+
+    def get_feature_names_out(self, input_features: Any = None) -> Any:
+        """Names of the transformed columns: z1, z2, ...
+
+        Parameters
+        ----------
+        input_features : ignored
+
+        Returns
+        -------
+        names : ndarray of str
+            The names.
+        """
+        import numpy as np
+
+        self._check_fitted()  # type: ignore[attr-defined]
+        count = self._n_features_out  # type: ignore[attr-defined]
+        return np.asarray([f"z{i + 1}" for i in range(count)], dtype=object)
+
+
+def in_container(estimator: Any, rows: Any, names: list[str]) -> Any:
+    """Rows as the estimator's `set_output` asks for: an array, or a frame of pandas or polars."""
+    asked = getattr(estimator, "_sklearn_output_config", {}).get("transform")
+    if asked is None and HAS_SKLEARN:
+        from sklearn import get_config
+
+        asked = get_config().get("transform_output")
+    if asked == "pandas":
+        import pandas as pd
+
+        return pd.DataFrame(rows, columns=names)
+    if asked == "polars":
+        import polars as pl
+
+        return pl.DataFrame(rows, schema=names, orient="row")
+    return rows

@@ -125,6 +125,9 @@ def compare(
         rows_a, names = a.private(), a.names
     _validate.distinct(names)
     _validate.distinct(b.names)
+    for table, rows in (("A", rows_a), ("B", b.rows)):
+        if rows is not None and len(rows) < 2:
+            raise ValueError(f"{table} has {len(rows)} row(s), and at least 2 are needed in each table.")
     if names is not None and b.names is not None:
         if missing := [name for name in names if name not in b.names]:
             raise ValueError(f"B lacks columns that A has: {', '.join(map(repr, missing))}.")

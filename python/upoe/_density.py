@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from . import _settings, _upoe, _validate
-from ._base import BaseEstimator, ConvergenceWarning, NotFittedError, UPoEWarning
+from . import _frames, _settings, _upoe, _validate
+from ._base import BaseEstimator, ConvergenceWarning, NotFittedError, UPoEWarning, in_container
 from ._explanation import Explanation
 from ._progress import progress
+from ._told import Told
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -30,14 +31,11 @@ def _numbered(blocks: list[str] | None, rows: Any) -> list[int] | None:
     return [known.setdefault(b, len(known)) for b in np.asarray(blocks, dtype=object)[rows]]
 
 
-class Density(BaseEstimator):
+class Density(Told, BaseEstimator):
     """A product of experts fitted to rows."""
 
     # Whether a fit looks for groups.
     _finds_groups = False
-    # The fitted model.
-    _model: _upoe.Model
-    n_features_in_: int
     feature_names_in_: NDArray[np.object_]
 
     def _fit(
@@ -81,6 +79,9 @@ class Density(BaseEstimator):
             train_blocks, holdout_blocks = _numbered(together, ~held), _numbered(together, held)
         names = table.names
         del table  # what it has converted is not needed any more
+        about = _frames.suspicious(train, names)
+        if about is not None:
+            warnings.warn(_validate.harmless(about), UPoEWarning, stacklevel=3)
         said = _upoe.missing(train, names) if missing == "model" else None
         if said is not None:
             warnings.warn(_validate.harmless(said), UPoEWarning, stacklevel=3)
@@ -105,7 +106,7 @@ class Density(BaseEstimator):
             )
         self._take(model)
         if verbose:
-            print(self._summary())
+            print(self.summary())
         for about_convergence, notice in model.notices:
             if said is not None and notice.startswith(said):
                 continue  # said before the fit
@@ -148,7 +149,7 @@ class Density(BaseEstimator):
         self.stop_reason_, self.stop_message_ = model.stop
         self.notices_ = [_validate.harmless(notice) for _, notice in model.notices]
         self.training_ = json.loads(model.training)
-        self._n_features_out = self.n_experts_
+        self._n_features_out = max(1, self.n_experts_)
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_model")
@@ -164,6 +165,7 @@ class Density(BaseEstimator):
         """Rows to apply the fitted model to."""
         self._check_fitted()
         rows, names, _ = _validate.table(X, estimator=type(self).__name__)
+        rows, names = _validate.in_order(self, rows, names)
         _validate.same_columns(self, rows.shape[1], names)
         return rows
 
@@ -240,19 +242,24 @@ class Density(BaseEstimator):
         Returns
         -------
         X : ndarray of shape (n_samples, n_features)
-            The rows.
+            The rows; a frame where `set_output(transform="pandas")` or "polars" asks for one.
         """
         self._check_fitted()
         own = getattr(self, "random_state", None)
         seed = _validate.seed(own if random_state is None else random_state)
-        return self._model.sample(_validate.whole("n_samples", n_samples, 0), seed, self._threads)
+        count = _validate.whole("n_samples", n_samples, 0)
+        drawn = self._model.sample(count, seed, self._threads)
+        rows: Floats = in_container(self, drawn, self._names())
+        return rows
 
     def explain(self, X: Any, *, split: bool = False) -> Explanation:
         """The exact parts of each row's ln p, by expert and by column.
 
         The parts say how ln p moves from the baseline on the way to the row, and add up to ln p
         exactly. The baseline is ln p at the data's mean; for stacks and pools it is the mean ln p of
-        rows drawn from the model, and parts are those of every layer's experts.
+        rows drawn from the model, and parts are those of every layer's experts. Cells may be missing
+        (NaN): parts are then means over draws of these, and what it adds that they are not known is in
+        the rest, in their columns.
 
         Parameters
         ----------
@@ -284,18 +291,8 @@ class Density(BaseEstimator):
             rest_by_column=rest_by_column,
             names=self._names(),
             parts=self._model.part_names,
+            index=_frames.index(X),
         )
-
-    def _names(self) -> list[str]:
-        names = getattr(self, "feature_names_in_", None)
-        return [f"x{i}" for i in range(self.n_features_in_)] if names is None else list(names)
-
-    def _summary(self) -> str:
-        lines = [f"{self.n_experts_} expert(s): {self.stop_message_}"]
-        for j, expert in enumerate(self.experts_):
-            p = "" if expert.p_value is None else f", p = {expert.p_value:.2g}"
-            lines.append(f"  {j + 1}. {expert.family}: gain {expert.gain:.4f} nats{p}")
-        return "\n".join(lines)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes the model file, which the `upoe` command and crate read, too.

@@ -40,6 +40,9 @@ class UPoEDetector(OutlierMixin, Density):
     that share of the training rows is called odd instead, whatever they are: on clean rows all of
     them are false alarms.
 
+    Cells may be missing (NaN), in `fit` and later: such a row is judged by its other cells, so that as
+    many of them are called odd as of whole rows. With `method="density"` rows must be whole.
+
     `predict` takes every row for a new one. For the training rows themselves ranks say little, since
     the same share of every table has the smallest p-values; `training_p_values_` are those of a tail
     that is fitted to the bulk of the rows. Of a clean table few of them are small, of a contaminated
@@ -255,6 +258,11 @@ class UPoEDetector(OutlierMixin, Density):
             )
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()  # type: ignore[misc]
+        tags.input_tags.allow_nan = self.method == "core"
+        return tags
+
     def __sklearn_is_fitted__(self) -> bool:
         return "_detector" in self.__dict__ or "_model" in self.__dict__
 
@@ -320,8 +328,8 @@ class UPoEDetector(OutlierMixin, Density):
         rows = self._rows(X)
         if "_detector" not in self.__dict__:
             return super().explain(X, split=split)
-        parts, expected = self._detector.explain(rows, self._threads)
-        return Oddity(*parts, *expected, self._names())
+        parts, expected, reasons = self._detector.explain(rows, self._threads)
+        return Oddity(*parts, *expected, reasons, self._names())
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes the detector file, or for the method "density" the model file.

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from . import _validate
-from ._base import ClassNamePrefixFeaturesOutMixin, DensityMixin, TransformerMixin
+from . import _frames, _validate
+from ._base import DensityMixin, NamedProjections, TransformerMixin
 from ._docs import LAST, SHARED, documented
 from ._explanation import Surprises
 from ._groups import Group, groups_of
@@ -38,7 +38,7 @@ class Layer(NamedTuple):
 
 
 @documented(*SHARED, "p_values_", "n_experts_", "n_iter_", "path_", "layers_", "members_", "groups_", *LAST)
-class UPoE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, DensityMixin, MissingCells):
+class UPoE(NamedProjections, TransformerMixin, DensityMixin, MissingCells):
     """An under-complete product of experts: projection pursuit with an exact likelihood.
 
     The density is Gaussian, except along a few learned directions, where a one-dimensional
@@ -189,14 +189,6 @@ class UPoE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, DensityMixin, Miss
         if (found := groups_of(model.groups)) is not None:
             self.groups_, self.n_merged_groups_ = found
 
-    def _summary(self) -> str:
-        lines = [super()._summary()]
-        for j, layer in enumerate(self.layers_):
-            lines.append(f"  layer {j + 1}: {layer.kind}, gain {layer.gain:.4f} nats")
-        for kind, share in self.members_:
-            lines.append(f"  {100 * share:.1f} % {kind}")
-        return "\n".join(lines)
-
     def score_samples(self, X: Any, *, sphered: bool = False) -> Floats:
         """ln p of each row, in nats.
 
@@ -264,7 +256,8 @@ class UPoE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, DensityMixin, Miss
         self._warn_outside(rows)
         observed = np.array(rows, dtype=np.float64)
         expected, low, high, surprise, blame = np.moveaxis(found, 2, 0)
-        return Surprises(observed, expected, low, high, surprise, blame, self._names())
+        parts = (observed, expected, low, high, surprise, blame)
+        return Surprises(*parts, self._names(), _frames.index(X))
 
     def transform(self, X: Any) -> Floats:
         """The projections of each row: what each expert of the first layer sees.
@@ -276,18 +269,22 @@ class UPoE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, DensityMixin, Miss
 
         Returns
         -------
-        Z : ndarray of shape (n_samples, n_experts_)
+        Z : ndarray of shape (n_samples, max(1, n_experts_))
             The projections, of mean 0 and variance 1 on the training rows where the learner
-            is "pursuit".
+            is "pursuit". Of a model without experts, one column of zeros: it tells rows apart by
+            nothing, and the next step of a pipeline can go on.
         """
-        return self._project(self._rows(X), missing=True)
+        rows = self._rows(X)
+        if self.n_experts_ == 0:
+            return np.zeros((len(rows), 1))
+        return self._project(rows, missing=True)
 
     def inverse_transform(self, Z: Any) -> Floats:
         """The most probable rows (under a Gaussian) with these projections.
 
         Parameters
         ----------
-        Z : array-like of shape (n_samples, n_experts_)
+        Z : array-like of shape (n_samples, max(1, n_experts_))
             Projections.
 
         Returns
@@ -296,8 +293,8 @@ class UPoE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, DensityMixin, Miss
             The rows: `mean_ + Z @ mixing_.T`.
         """
         self._check_fitted()
-        z = _validate.projections(Z, self.n_experts_, type(self).__name__)
-        return self._model.inverse_transform(z, self._threads)
+        z = _validate.projections(Z, max(1, self.n_experts_), type(self).__name__)
+        return self._model.inverse_transform(z[:, : self.n_experts_], self._threads)
 
     def to_normal(self, X: Any) -> Floats:
         """The standard normal rows that a stack of layers maps rows to.

@@ -32,6 +32,8 @@ class Surprises(NamedTuple):
     """How much more probable the row would be with the likeliest value here, in nats."""
     names: list[str]
     """The columns' names."""
+    index: Any = None
+    """The index of X, where it was a frame of pandas; `to_frame` keeps it."""
 
     @property
     def blamed(self) -> list[str]:
@@ -58,7 +60,7 @@ class Surprises(NamedTuple):
             parts[name] = self.observed[:, i]
             for kind in ("expected", "low", "high", "surprise", "blame"):
                 parts[f"{name}:{kind}"] = getattr(self, kind)[:, i]
-        return pd.DataFrame(parts)
+        return pd.DataFrame(parts, index=self.index)
 
 
 class Explanation(NamedTuple):
@@ -86,6 +88,8 @@ class Explanation(NamedTuple):
     """The columns' names."""
     parts: list[str]
     """The names of `experts`: "expert1", or "layer1.expert1", "layer2.radial", "pool"."""
+    index: Any = None
+    """The index of X, where it was a frame of pandas; `to_frame` keeps it."""
 
     def to_frame(self, by: str = "expert") -> Any:
         """A pandas frame with one line per row: parts by ``"expert"`` or by ``"column"``."""
@@ -100,4 +104,4 @@ class Explanation(NamedTuple):
             parts.update(dict(zip(self.names, self.columns.T)))
         else:
             raise ValueError(f"by = {by!r}: must be 'expert' or 'column'")
-        return pd.DataFrame(parts)
+        return pd.DataFrame(parts, index=self.index)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import warnings
 from typing import TYPE_CHECKING, Any, Sequence
 
@@ -9,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _validate
-from ._base import ClassNamePrefixFeaturesOutMixin, TransformerMixin, UPoEWarning
+from ._base import NamedProjections, TransformerMixin, UPoEWarning
 from ._density import Density
 from ._docs import LAST, SHARED, documented
 
@@ -20,7 +21,7 @@ Floats = NDArray[np.float64]
 
 
 @documented(*SHARED, "n_components_", "n_iter_", *LAST, count="n_components_")
-class UPoEICA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Density):
+class UPoEICA(NamedProjections, TransformerMixin, Density):
     """Independent sources by maximum likelihood, with FastICA's API.
 
     `UPoEICA.adaptive()` has the settings for EEG and other long recordings.
@@ -143,9 +144,10 @@ class UPoEICA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Density):
         if wanted is not None:
             wanted = _validate.whole("n_components", wanted, 1)
         self._fit(X, None, experts=wanted, stop="train")
-        if wanted is not None and self.n_components_ < wanted:
+        if wanted is not None and self.n_experts_ < wanted:
             warnings.warn(
-                f"found {self.n_components_} of {wanted} sources: {self.stop_message_}",
+                f"{self.n_experts_} of {self.n_components_} sources are not Gaussian; the others are "
+                f"uncorrelated with them and arbitrary among themselves ({self.stop_message_})",
                 UPoEWarning,
                 stacklevel=2,
             )
@@ -158,6 +160,56 @@ class UPoEICA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Density):
         self.components_ = self.components_ / self._scale[:, None]
         self.mixing_ = self.mixing_ * self._scale
         self.n_components_ = self.n_experts_
+        wanted = json.loads(model.settings).get("experts")
+        lacking = min(int(wanted or 0), len(self.whitening_)) - self.n_experts_
+        if lacking > 0:
+            others = self._other_components()[:lacking]
+            self.components_ = np.vstack([self.components_, others])
+            self.mixing_ = np.hstack([self.mixing_, self._patterns(others)])
+            self._scale = np.asarray(np.append(self._scale, np.ones(lacking)), dtype=np.float64)
+            self.n_components_ += lacking
+        self._n_features_out = self.n_components_
+
+    def _other_components(self) -> Floats:
+        """Filters of Gaussian sources in the dimensions that these leave, most variance first."""
+        unit = self.components_ @ np.linalg.pinv(self.whitening_)
+        _, _, right = np.linalg.svd(unit, full_matrices=True)
+        left: Floats = right[len(unit) :] @ self.whitening_
+        order = np.argsort(-np.linalg.norm(self._patterns(left), axis=0), kind="stable")
+        return left[order]
+
+    def _patterns(self, filters: Floats) -> Floats:
+        """How the columns change with sources that are uncorrelated and of variance 1."""
+        back = np.asarray(np.linalg.pinv(self.whitening_), dtype=np.float64)
+        patterns: Floats = back @ (filters @ back).T
+        return patterns
+
+    def _correlations(self) -> Floats:
+        variances = np.sum(np.linalg.pinv(self.whitening_) ** 2, axis=1)
+        deviations = np.sqrt(np.where(variances > 0.0, variances, np.inf))
+        return (self.mixing_ / deviations[:, None]).T
+
+    def to_mne(self, info: Any) -> Any:
+        """These sources as an `mne.preprocessing.ICA`, for MNE-Python's plots, labels and `apply`.
+
+        Fit the data of MNE as they are: `UPoEICA(...).fit(raw.get_data(picks).T)`, in volts. The first
+        `n_components_` components are the sources; those after them are the Gaussian rest, so that
+        taking out a source takes out nothing else.
+
+        Parameters
+        ----------
+        info : mne.Info
+            What MNE knows of the channels that were fitted, in their order.
+
+        Returns
+        -------
+        ica : mne.preprocessing.ICA
+            Fitted.
+        """
+        from ._mne import to_mne
+
+        self._check_fitted()
+        return to_mne(self, info)
 
     def transform(self, X: Any) -> Floats:
         """The sources, of variance 1 on the training rows.
@@ -172,7 +224,11 @@ class UPoEICA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Density):
         S : ndarray of shape (n_samples, n_components_)
             The sources.
         """
-        return self._project(self._rows(X)) / self._scale
+        rows = self._rows(X)
+        found = self.n_experts_
+        sources = self._project(rows) / self._scale[:found]
+        others = (rows - self.mean_) @ self.components_[found:].T
+        return np.hstack([sources, others]) if self.n_components_ > found else sources
 
     def inverse_transform(self, S: Any) -> Floats:
         """Mixed signals from sources.
@@ -189,4 +245,6 @@ class UPoEICA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Density):
         """
         self._check_fitted()
         s = _validate.projections(S, self.n_components_, type(self).__name__)
-        return self._model.inverse_transform(s * self._scale, self._threads)
+        found = self.n_experts_
+        x = self._model.inverse_transform(s[:, :found] * self._scale[:found], self._threads)
+        return x + s[:, found:] @ self.mixing_[:, found:].T

@@ -144,6 +144,7 @@ class UPoEImputer(TransformerMixin, BaseEstimator):
         """
         self._check_fitted()
         given, names, _ = _validate.table(X, estimator=type(self).__name__)
+        given, names = _validate.in_order(self, given, names)
         _validate.same_columns(self, given.shape[1], names)
         rows = self._with_nan(given)
         gone = np.isnan(rows)

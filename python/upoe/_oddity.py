@@ -35,6 +35,8 @@ class Oddity(NamedTuple):
     """5 % of the training rows lie below this: (n, features)."""
     high: Floats
     """5 % of the training rows lie above this: (n, features)."""
+    reasons: list[str]
+    """Why each row is odd, in the words of `upoe outliers`: the columns most to blame first."""
     names: list[str]
     """The columns' names."""
 

@@ -117,7 +117,8 @@ def pairs(model: Any, z: Floats, color: Any, most: int) -> Any:
     elif count > 1 and 1 < len(names) <= _MOST_NAMES:
         corner = axes[0, count - 1]
         handles = [corner.scatter([], [], color=_palette(len(names))[k], s=12) for k in range(len(names))]
-        corner.legend(handles, names, fontsize=7, frameon=False)
+        # Beside the panels: over them it would hide rows.
+        figure.legend(handles, names, fontsize=7, frameon=False, loc="outside right upper")
     return figure
 
 

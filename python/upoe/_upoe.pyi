@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from os import PathLike
 from typing import Any, Final, SupportsFloat, SupportsIndex, final
 
-__all__ = ["__version__", "Detector", "Expert", "Model", "Partition", "choices", "compare", "defaults", "detectable", "dials", "draw_given", "draw_missing", "exceeded_by", "expect", "fit", "fit_cluster", "fit_detector", "held_out", "impute", "look", "missing", "quantiles_given", "sample_rows", "score_given", "sphere"]
+__all__ = ["__version__", "Detector", "Expert", "Model", "Partition", "choices", "compare", "defaults", "detectable", "dials", "draw_given", "draw_missing", "exceeded_by", "expect", "fit", "fit_cluster", "fit_detector", "held_out", "impute", "look", "missing", "quantiles_given", "report", "sample_rows", "score_given", "sphere"]
 
 __version__: Final[str]
 
@@ -30,7 +30,7 @@ class Detector:
         The heavy directions in the data's own columns: (J, features). A row's projection on one is
         its distance from the core's centre, in units of the core's deviation.
         """
-    def explain(self, /, x: NDArray[float64] | NDArray[float32], threads: SupportsIndex | None) -> tuple[tuple[NDArray[float64], float, NDArray[float64], NDArray[float64], NDArray[float64], NDArray[float64]], tuple[NDArray[float64], NDArray[float64], NDArray[float64]]]:
+    def explain(self, /, x: NDArray[float64] | NDArray[float32], threads: SupportsIndex | None) -> tuple[tuple[NDArray[float64], float, NDArray[float64], NDArray[float64], NDArray[float64], NDArray[float64]], tuple[NDArray[float64], NDArray[float64], NDArray[float64]], list[str]]:
         """
         Why rows are odd, and what each column should be given the others.
         """
@@ -103,6 +103,11 @@ class Expert:
         Whether that ended at its tolerance.
         """
     @property
+    def degrees_of_freedom(self, /) -> list[float] | None:
+        """
+        The degrees of freedom of a Student-t, or of each component of a mixture; none of a tilt.
+        """
+    @property
     def direction(self, /) -> NDArray[float64]:
         """
         The direction in sphered space.
@@ -171,6 +176,16 @@ class Expert:
         the expert is not a mixture.
         """
     @property
+    def says(self, /) -> str:
+        """
+        What it found, in words.
+        """
+    @property
+    def scale(self, /) -> list[float] | None:
+        """
+        The scale of a Student-t, or of each component of a mixture, in the unit of z; none of a tilt.
+        """
+    @property
     def variance(self, /) -> float:
         """
         The variance.
@@ -187,6 +202,11 @@ class Model:
     def components(self, /) -> NDArray[float64]:
         """
         W A: (J, features).
+        """
+    @property
+    def correlations(self, /) -> NDArray[float64]:
+        """
+        The correlation of each column with each projection: (J, features).
         """
     @property
     def directions(self, /) -> NDArray[float64]:
@@ -478,6 +498,11 @@ def missing(x: NDArray[float64] | NDArray[float32], names: SupportsGetItem[int, 
 def quantiles_given(model: Model, given: tuple[SupportsGetItem[int, tuple[SupportsIndex, SupportsFloat | SupportsIndex]], SupportsGetItem[int, tuple[SupportsIndex, SupportsFloat | SupportsIndex, SupportsFloat | SupportsIndex]]], probabilities: SupportsGetItem[int, SupportsFloat | SupportsIndex]) -> tuple[float, list[float]] | None:
     """
     The exact mean and quantiles of the one column that is not given; None where there are more.
+    """
+
+def report(model: Model, x: NDArray[float64] | NDArray[float32], title: str, labels: SupportsGetItem[int, tuple[str, SupportsGetItem[int, str]]], threads: SupportsIndex | None) -> str:
+    """
+    The page of a model and rows, with columns of labels that are not modelled.
     """
 
 def sample_rows(rows: SupportsIndex, columns: SupportsIndex) -> int | None:

@@ -119,17 +119,36 @@ def _text_names(columns: list[Any]) -> list[str] | None:
 def _frame_values(frame: Any, columns: list[Any]) -> NDArray[Any]:
     """The numbers of a frame, column by column so that a bad one can be named."""
     values = np.empty((len(frame), len(columns)), dtype=np.float64)
+    bad: list[tuple[Any, str]] = []
     for j, name in enumerate(columns):
         column = frame.iloc[:, j] if hasattr(frame, "iloc") else frame[name]
         try:
             values[:, j] = _column(column)
         except (TypeError, ValueError, OverflowError) as error:
-            dtype = getattr(column, "dtype", "object")
-            raise ValueError(
-                f"Column {name!r} is not numeric (its type is {dtype}): {error}. "
-                "Leave it out or encode it."
-            ) from None
+            bad.append((name, f"its type is {getattr(column, 'dtype', 'object')}: {error}"))
+    if bad:
+        shown = "; ".join(f"{name!r} ({why})" for name, why in bad[:5])
+        more = f"; and {len(bad) - 5} more" if len(bad) > 5 else ""
+        what = "Column" if len(bad) == 1 else "Columns"
+        are = "is" if len(bad) == 1 else "are"
+        names = [name for name, _ in bad]
+        remedy = f"X.drop(columns={names!r})" if len(bad) <= 5 else "X.select_dtypes('number')"
+        if not hasattr(frame, "iloc"):
+            remedy = f"X.drop({names!r})" if len(bad) <= 5 else "X.select(polars.selectors.numeric())"
+        raise ValueError(
+            f"{what} {shown}{more} {are} not numeric. Leave {'it' if are == 'is' else 'them'} out, "
+            f"for example by {remedy}, or encode as numbers what can be."
+        )
     return values
+
+
+def in_order(estimator: Any, rows: Rows, names: list[str] | None) -> tuple[Rows, list[str] | None]:
+    """Rows with their columns in the order of the fit, where their names are the same in another one."""
+    fitted = getattr(estimator, "feature_names_in_", None)
+    if names is None or fitted is None or names == list(fitted) or sorted(names) != sorted(fitted):
+        return rows, names
+    place = {name: i for i, name in enumerate(names)}
+    return rows[:, [place[name] for name in fitted]], list(fitted)
 
 
 def _column(column: Any) -> NDArray[Any]:
