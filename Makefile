@@ -13,6 +13,7 @@ comma := ,
 include bench/bench.mk
 include reliability/reliability.mk
 include docs/docs.mk
+include release/release.mk
 
 .PHONY: test test-rust test-gpu test-page lint demo null-table radial-table scale package semver
 
@@ -38,7 +39,7 @@ lint:
 	cargo clippy --release --workspace --all-targets -- -D warnings
 	RUSTDOCFLAGS="-D warnings" cargo doc --release --workspace --no-deps
 	cargo check --release -p upoe-table --no-default-features
-	for feature in parquet mat tiff; do cargo check --release -p upoe-table --features $$feature; done
+	for feature in parquet xlsx jsonl arrow mat tiff; do cargo check --release -p upoe-table --features $$feature; done
 
 demo:
 	cargo run --release -- demo
