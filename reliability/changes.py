@@ -15,7 +15,7 @@ from upoe import UPoE, compare
 ROWS = (50, 200, 1000, 10_000)
 COLUMNS = (2, 10, 50)
 DRAWS = 200
-SECONDS = 300  # of one core, per cell; slower cells get fewer draws
+SECONDS = 300  # of one core, per cell, unless `--seconds` says otherwise; slower cells get fewer draws
 KINDS = ("Gaussian", "groups, heavy tails and ties", "drawn from a model file's model")
 
 
@@ -43,13 +43,13 @@ def found(job):
     return result.p_value <= 0.05, result.drop.p_value <= 0.05, time.process_time() - began
 
 
-def study(cells, workers, say=print):
+def study(cells, workers, seconds=SECONDS, say=print):
     """Key → changes found, drops found, draws made."""
     counts = {}
     with ProcessPoolExecutor(workers) as pool:
         for key, draws in cells.items():
             first = found(draws[0])
-            some = draws[1 : max(10, min(len(draws), int(SECONDS / max(first[2], 1e-3))))]
+            some = draws[1 : max(10, min(len(draws), int(seconds / max(first[2], 1e-3))))]
             answers = [first, *pool.map(found, some)]
             counts[key] = (sum(a[0] for a in answers), sum(a[1] for a in answers), len(answers))
             say(*key, counts[key])
@@ -66,11 +66,12 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--share", type=float, default=1.0, help="the share of draws to make")
     parser.add_argument("--workers", type=int, default=2)
+    parser.add_argument("--seconds", type=float, default=SECONDS, help="of one core, for each cell")
     given = parser.parse_args()
     draws = max(2, round(DRAWS * given.share))
     sizes = [(n, d) for n in ROWS for d in COLUMNS if n >= 3 * d and not (n == 10_000 and d == 50)] + [(10_000, 50)]
     cells = {(k, n, d): [(n, d, k, s) for s in range(draws)] for k in KINDS for n, d in sizes}
-    counts = study(cells, given.workers)
+    counts = study(cells, given.workers, given.seconds)
     tables = []
     for which, what in enumerate(("a change is found", "the drop of ln p is significant")):
         lines = [

@@ -1,7 +1,7 @@
 # `make reliability`: every section in full, or some with SECTION=dirty,faults; `make test-reliability`:
 # the quick form of each. Included by the Makefile at the root.
 
-RELIABILITY := fuzz inputs dirty faults precision truth discoveries alarms changes endurance supply
+RELIABILITY := fuzz inputs dirty faults precision truth discoveries layers alarms changes endurance supply
 RELIABILITY_PYTHON := $(VENV)/bin/python
 
 .PHONY: reliability reliability-wheel test-reliability fuzz

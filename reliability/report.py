@@ -6,7 +6,7 @@ from pathlib import Path
 from common import RESULTS
 
 PAGE = Path("docs/reliability.md")
-SECTIONS = ["fuzz", "inputs", "dirty", "faults", "precision", "truth", "discoveries", "alarms", "changes", "endurance", "supply"]
+SECTIONS = ["fuzz", "inputs", "dirty", "faults", "precision", "truth", "discoveries", "layers", "alarms", "changes", "endurance", "supply"]
 HEAD = """# Reliability
 
 What was done to break this, and the outcome. `make reliability` does all of it again,

@@ -3,7 +3,7 @@
 # from, for the crates worth exploring; the others compile in half the time without.
 case "${CARGO_PKG_NAME:-} $*" in
 *"--crate-name build_script"*) exec "$@" ;;
-upoe* | parquet* | tiff* | serde_json* | flate2* | fast-float2*)
+upoe* | parquet* | arrow-ipc* | calamine* | quick-xml* | tiff* | serde_json* | flate2* | fast-float2*)
     exec "$@" -Cpasses=sancov-module -Ccodegen-units=4 \
         -Cllvm-args=-sanitizer-coverage-level=4 \
         -Cllvm-args=-sanitizer-coverage-inline-8bit-counters \

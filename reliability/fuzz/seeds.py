@@ -24,6 +24,24 @@ TABLES = {
     "numbers": b"1,2,3\n4,5,6\n7,8,9\n",
     "comma": b"x;y\n1,5;2\n1.234,5;3\n",
 }
+JSON = {
+    "plain": b'{"a": 1, "b": 2.5, "c": 1}\n{"a": -1e300, "b": "3", "c": 0}\n',
+    "dirty": b'\xef\xbb\xbf{"id": "a\\u00e9", "x": null, "t": [1, {}]}\r\n\r\n{"x": true, "y": 9007199254740993}\n',
+}
+CELLS = b'<row r="1"><c r="A1" t="s"><v>0</v></c><c r="B1" t="inlineStr"><is><t>y</t></is></c></row>'
+SHEETS = {
+    "plain": [
+        b'<worksheet><sheetData>' + CELLS + b'<row r="3"><c r="A3"><v>1.5</v></c><c r="B3" t="b"><v>1</v></c></row>'
+        b'<row><c><v>2</v></c><c t="e"><v>#N/A</v></c></row></sheetData></worksheet>',
+        b'<sst uniqueCount="1"><si><t>x</t></si></sst>',
+    ],
+    "dates": [
+        b'<worksheet><dimension ref="A1:B9"/><sheetData><row r="2"><c r="B2" s="1"><v>45000.5</v></c><c r="C2"><v>7</v></c></row>'
+        b'<row r="9"><c r="B9" s="1"><v>45001</v></c><c r="C9" t="str"><v>8</v></c></row></sheetData></worksheet>',
+        b"",
+        b'<styleSheet><cellXfs><xf numFmtId="0"/><xf numFmtId="14"/></cellXfs></styleSheet>',
+    ],
+}
 
 
 def keep(target, name, content, how=0):
@@ -53,8 +71,15 @@ def main():
     keep("csv", "cr", b'a,"b\n"\r1,9007199254740993\r3,4', 0)
     keep("csv", "members-gz", gzip.compress(b"a,b\n1,2\n", mtime=0) + gzip.compress(b"3,4\n", mtime=0) + bytes(9), 0)
     for path in sorted(FIXTURES.glob("*.*")):
-        if path.suffix in (".npy", ".mat", ".parquet"):
+        if path.suffix in (".npy", ".mat", ".parquet", ".xlsx"):
             keep(path.suffix[1:], path.stem, path.read_bytes())
+        if path.suffix in (".feather", ".arrow", ".arrows"):
+            keep("arrow", path.stem, path.read_bytes())
+    for name, text in JSON.items():
+        keep("jsonl", name, text)
+        keep("jsonl", f"{name}-gz", gzip.compress(text, mtime=0), 28)
+    for name, parts in SHEETS.items():
+        keep("xlsx", name, b"\0".join(parts), 64)
     keep("tiff", "packed", tiff(32773, bytes([253, 7, 1, 200, 255])), None)
     keep("tiff", "plain", tiff(1, b"abcdef"), None)
     draw = random.Random(1)

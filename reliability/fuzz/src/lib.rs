@@ -5,6 +5,7 @@ mod memory;
 mod models;
 mod normal;
 mod numbers;
+mod quiet;
 mod time;
 mod usage;
 
@@ -12,6 +13,7 @@ pub use memory::within;
 pub use models::changed;
 pub use normal::check_normalised;
 pub use numbers::{Matrix, experts, matrix, number};
+pub use quiet::quiet;
 pub use time::in_time;
 pub use usage::{sealed, try_model, try_page};
 
