@@ -4,11 +4,15 @@ Passes, fits of the paper's images from sphered rows and a fit of 10,000,000 × 
 `crates/upoe-cuda/examples/measure.rs`; UPOE_MEASURE is its program, built by `make bench-gpu`. FastICA and
 Picard get the 100 widest dimensions of the images, as in section 3, on the CPU, and FastICA also on the
 GPU, by `fastica` below, with scikit-learn's iteration, contrast and tolerance.
+
+    python bench/gpu.py           all parts
+    python bench/gpu.py images    this part; the results of the others stay
 """
 
 import json
 import os
 import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -29,7 +33,10 @@ def lines(*words):
     done = subprocess.run([program, *map(str, words)], capture_output=True, text=True)
     if done.returncode or done.stderr.startswith("skipped"):
         raise SystemExit(f"gpu: {done.stderr.strip() or done.returncode}")
-    return [json.loads(line) for line in done.stdout.splitlines()]
+    found = [json.loads(line) for line in done.stdout.splitlines()]
+    for line in found:
+        line.get("time", {}).pop("calls", None)
+    return found
 
 
 def fastica(rows, tol=1e-4, most=200):
@@ -92,31 +99,55 @@ def package(train, held):
     return found
 
 
-def main():
-    if not folder():
-        return say("gpu: skipped; set UPOE_DATA to the folder of the paper's data")
-    results = {"passes": lines("pass")}
-    device = results["passes"][0]["device"]
-    say(f"gpu: passes on {device}")
+def images():
+    """Fits of the paper's images, from sphered rows."""
     train, held = large_patches()
     SCRATCH.mkdir(parents=True, exist_ok=True)
     for name, rows in (("train", train), ("held", held)):
         rows.tofile(SCRATCH / f"{name}.f64")
     say(f"gpu: images, {train.shape[0]} × {train.shape[1]}")
-    results["images"] = lines("images", SCRATCH / "train.f64", SCRATCH / "held.f64")
-    say(f"gpu: {ROWS} × 100")
-    results["large"] = lines("large", ROWS)
-    results["package"] = package(train, held)
-    results["peers"] = {}
+    return lines("images", SCRATCH / "train.f64", SCRATCH / "held.f64")
+
+
+def beside():
+    """The peers, on the same rows."""
+    found = {}
+    train, held = large_patches()
     for name, (learn, runs) in peers(train).items():
         timing, directions = measure(learn, runs=runs)
-        results["peers"][name] = {**timing, "held": gain(directions, train, held)}
-        say(f"  {name}: {timing['median']:.2f} s, held-out gain {results['peers'][name]['held']:.3f}")
-    date = time.strftime("%Y-%m-%d")
-    text = json.dumps({"date": date, "device": device, "machine": machine(), **results}, indent=1)
+        found[name] = {**timing, "held": gain(directions, train, held)}
+        say(f"  {name}: {timing['median']:.2f} s, held-out gain {found[name]['held']:.3f}")
+    return found
+
+
+PARTS = {
+    "passes": lambda: lines("pass"),
+    "images": images,
+    "large": lambda: lines("large", ROWS),
+    "package": lambda: package(*large_patches()),
+    "peers": beside,
+}
+
+
+def main():
+    """All parts, or those named; what was measured before stays, with its date."""
+    if not folder():
+        return say("gpu: skipped; set UPOE_DATA to the folder of the paper's data")
+    path, wanted = RESULTS / "gpu.json", sys.argv[1:] or list(PARTS)
+    results = json.loads(path.read_text()) if sys.argv[1:] else {"date": today(), "machine": machine()}
+    for part in wanted:
+        say(f"gpu: {part}")
+        results[part] = PARTS[part]()
+        if sys.argv[1:]:
+            results.setdefault("dates", {})[part] = today()
+    results["device"] = results["passes"][0]["device"]
     RESULTS.mkdir(parents=True, exist_ok=True)
-    (RESULTS / "gpu.json").write_text(text + "\n")
-    say(f"wrote {RESULTS / 'gpu.json'}")
+    path.write_text(json.dumps(results, indent=1) + "\n")
+    say(f"wrote {path}")
+
+
+def today():
+    return time.strftime("%Y-%m-%d")
 
 
 if __name__ == "__main__":

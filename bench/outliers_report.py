@@ -22,7 +22,7 @@ def outliers_section(result):
     overall = means(sets, methods)
     cell = lambda figures: f"{figures['auc']:.3f} / {figures['ap']:.3f}"
     rows = [
-        [name, f"{s['rows']:,} × {s['columns']}", f"{100 * s['odd']:.1f} %", *(cell(s["methods"][m]) for m in methods)]
+        [f"`{name}`", f"{s['rows']:,} × {s['columns']}", f"{100 * s['odd']:.1f} %", *(cell(s["methods"][m]) for m in methods)]
         for name, s in sets.items()
     ]
     rows.append(["**mean**", "", "", *(f"**{auc:.3f} / {ap:.3f}**" for auc, ap, _ in overall.values())])
@@ -39,9 +39,9 @@ def outliers_section(result):
         + f"\nGoal, mean AUC / average precision of at least .802 / .386: {verdict(auc >= 0.802 and ap >= 0.386)}. "
         f"Goal, no slower to fit than IsolationForest: {verdict(seconds <= forest)} "
         f"({digits(seconds)} s against {digits(forest)} s for all sets"
-        + (f"; slower on {', '.join(slower)}" if slower else "; faster on each")
+        + (f"; slower on {', '.join(f'`{name}`' for name in slower)}" if slower else "; faster on each")
         + f"). Largest difference between oddness and the sum of its parts: {result['attribution']:.0e}; goal, below 1e-6: "
-        f"{verdict(result['attribution'] < 1e-6)}. One value of 1e15 changes AUC on cardio ({far['auc']:.3f}) by at most "
+        f"{verdict(result['attribution'] < 1e-6)}. One value of 1e15 changes AUC on `cardio` ({far['auc']:.3f}) by at most "
         f"{far['largest_change']:.4f}; goal, below 0.005: {verdict(far['largest_change'] < 0.005)}.\n\n"
         "Masking: 3 % of the clean rows of each table shifted by 6 standard deviations in one column each, "
         f"`contamination=0.03` for both; mean recall {masking['upoe']:.3f}, EllipticEnvelope "
