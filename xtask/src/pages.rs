@@ -5,9 +5,10 @@ use std::fs;
 use std::path::Path;
 use std::time::Instant;
 
+use upoe::compare::{Reference, compare};
 use upoe::expert::Family;
 use upoe::{Dims, Fitter, Settings, Stop};
-use upoe_report::{Cells, FitRecord, Image, Input, Kept, build, html};
+use upoe_report::{Cells, FitRecord, Image, Input, Kept, build, comparison_html, html};
 
 mod data;
 use data::Table;
@@ -19,7 +20,7 @@ pub fn run(directory: &str, wanted: &[String]) -> Result<(), Box<dyn Error>> {
     let most = |experts| Settings::default().with(|s| s.experts = Some(experts));
     type Case = (&'static str, fn() -> Table, Settings);
     let deep = Settings::default().with(|s| (s.depth, s.pool) = (None, true));
-    let cases: [Case; 10] = [
+    let cases: [Case; 12] = [
         ("crabs", data::crabs, paper()),
         ("large", data::large, most(3).with(|s| s.starts = Some(6))),
         ("gaussian", data::gaussian, auto.clone()),
@@ -29,6 +30,8 @@ pub fn run(directory: &str, wanted: &[String]) -> Result<(), Box<dyn Error>> {
         ("hostile", data::hostile, most(2)),
         ("degenerate", data::degenerate, most(1)),
         ("layers", data::layers, deep),
+        ("missing", data::missing, Settings::default()),
+        ("wide", data::wide, most(1)),
         ("many", data::many, most(17).with(|s| s.families = Family::StudentT.into())),
     ];
     for (name, make, settings) in cases {
@@ -37,7 +40,25 @@ pub fn run(directory: &str, wanted: &[String]) -> Result<(), Box<dyn Error>> {
             fs::write(Path::new(directory).join(format!("{name}.html")), page)?;
         }
     }
+    if wanted.is_empty() || wanted.iter().any(|w| w == "changes") {
+        fs::write(Path::new(directory).join("changes.html"), changes()?)?;
+    }
     Ok(())
+}
+
+/// The page that compares the crabs of one species with those of the other.
+fn changes() -> Result<String, Box<dyn Error>> {
+    let table = data::crabs();
+    let columns = table.names.len();
+    let (blue, orange) = table.values.split_at(100 * columns);
+    let compared = compare(
+        &Reference::Rows(upoe::Rows::new(blue, columns)?),
+        &upoe::Rows::new(orange, columns)?,
+        &table.names,
+        &upoe::compare::Settings::default(),
+    )?;
+    println!("{}", compared.answer());
+    Ok(comparison_html("blue crabs → orange crabs", &compared, &|row| row as u64 + 1))
 }
 
 /// The paper's experts for Crabs: two groups at ∓1.

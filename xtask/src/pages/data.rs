@@ -158,6 +158,29 @@ pub fn degenerate() -> Table {
     Table { names, values, train: 160, holdout: 30, ..plain }
 }
 
+/// Crabs in rows of which the model is learned, and more with missing cells.
+pub fn missing() -> Table {
+    let plain = crabs();
+    let mut values = plain.values;
+    for (row, cells) in values.chunks_exact_mut(5).enumerate().skip(140) {
+        // Of every four rows, one lacks a cell, one two, and one is complete.
+        match row % 4 {
+            0 => cells[row % 5] = f64::NAN,
+            1 => (cells[row % 5], cells[(row + 2) % 5]) = (f64::NAN, f64::NAN),
+            _ => (),
+        }
+    }
+    Table { title: "Crabs with missing cells".into(), values, train: 140, ..plain }
+}
+
+/// 200 columns, with an id and a number as text beside them.
+pub fn wide() -> Table {
+    let table = mixed("Two hundred columns", 900, 200, &[groups], 12);
+    let ids = (0..900).map(|row| format!("id-{row}")).collect();
+    let levels = (0..900).map(|row| (row % 30).to_string()).collect();
+    Table { kept: vec![("id".into(), ids), ("dose".into(), levels)], ..table }
+}
+
 /// Images of 14 × 10 pixels: blobs of independent strengths on a noisy ground.
 pub fn image() -> Table {
     let (height, width, rows) = (14, 10, 500);
