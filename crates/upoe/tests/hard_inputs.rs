@@ -264,3 +264,25 @@ fn rows_in_single_precision_give_the_bits_of_the_same_rows_in_double() {
     let bad = Rows::single(&[1.0, 2.0, f32::NAN, 4.0], 2).expect("rows").check();
     assert!(matches!(bad, Err(Error::NonFinite { row: 1, column: 0, .. })), "{bad:?}");
 }
+
+#[test]
+fn rows_beside_one_of_almost_no_weight_are_in_their_own_subspace() {
+    // Three rows count; two of them differ in the last digits alone.
+    let (a, b) = (20.302999961999998, -0.12900003799999998);
+    let values = [
+        [20.303, -0.129, -0.001, -4.609],
+        [20.302999981, -0.129000019, 0.0, -4.609000019],
+        [a, b, -1.9e-8, 1e15],
+        [a, b, -1.8000000000000002e-8, 1e15],
+    ];
+    let rows = Rows::new(values.as_flattened(), 4)
+        .and_then(|rows| rows.weighted(&[1.0, 1e-300, 1.0, 1.0]));
+    let rows = rows.expect("rows");
+    let settings = quick().with(|s| s.depth = Some(1));
+    let fitted = fit(&rows, &settings).expect("a fit");
+    let scores = fitted.model.score(&rows).expect("scores");
+    for i in [0, 2, 3] {
+        let counts = fitted.left_out.contains(&i) || scores[i].is_finite();
+        assert!(counts, "row {i}: {scores:?}");
+    }
+}

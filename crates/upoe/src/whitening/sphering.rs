@@ -78,6 +78,21 @@ impl Whitening {
         self.correct(&sphered.covariance())
     }
 
+    /// A⁺ ← A⁺ (A A⁺)⁻¹ by Newton's steps, where rounding left A A⁺ away from the identity: C Aᵀ has lost as many
+    /// digits as the variances of dimensions differ in. What the columns of A⁺ span stays.
+    fn invert(&mut self) {
+        const STEPS: usize = 4;
+        let n = self.dims();
+        for _ in 0..STEPS {
+            let off = Mat::<f64>::identity(n, n) - &self.matrix * &self.inverse;
+            let size = off.norm_max();
+            if !(1e-10..0.5).contains(&size) {
+                return;
+            }
+            self.inverse = &self.inverse + &self.inverse * off;
+        }
+    }
+
     /// A ← E^(−½) A for E = ⟨xxᵀ⟩ close to the identity; each row's largest entry is made
     /// positive.
     fn correct(&mut self, white: &Mat<f64>) -> Result<()> {
@@ -112,6 +127,7 @@ impl Whitening {
             self.inverse = &self.inverse * power(0.5);
             self.ln_det -= 0.5 * values.iter().map(|v| v.max(f64::EPSILON).ln()).sum::<f64>();
         }
+        self.invert();
         for i in 0..n {
             // Ties in size go to the first, so that rounding does not flip the sign.
             let larger = |a: f64, b: &f64| if b.abs() > a.abs() * (1.0 + 1e-9) { *b } else { a };
