@@ -244,7 +244,7 @@ fn fitted(
 /// Dimensions of the images' rows.
 const IMAGE_DIMS: usize = 400;
 /// Seeds of their fits.
-const SEEDS: u64 = 6;
+const SEEDS: u64 = 12;
 
 fn images(device: &Device, train: &[f64], held: &[f64]) -> Result<()> {
     const D: usize = IMAGE_DIMS;

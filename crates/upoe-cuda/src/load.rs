@@ -65,5 +65,9 @@ fn load_from_folders(name: &str) {
 
 /// An error of CUDA while the GPU is prepared.
 pub fn failed(what: &'static str, error: impl std::fmt::Display) -> Unavailable {
-    Unavailable::Failed { what, reason: error.to_string() }
+    let reason = error.to_string();
+    if reason.contains("OUT_OF_MEMORY") || reason.contains("ALLOC_FAILED") {
+        return Unavailable::Occupied { what };
+    }
+    Unavailable::Failed { what, reason }
 }

@@ -59,6 +59,14 @@ pub enum Unavailable {
         /// Bytes that there are.
         all: usize,
     },
+    /// A GPU whose memory other programs hold.
+    #[error(
+        "{what} failed, because hardly any of its memory is free: end other programs on it, or use the CPU"
+    )]
+    Occupied {
+        /// What was done.
+        what: &'static str,
+    },
     /// Anything else that goes wrong while the GPU is prepared.
     #[error("{what} failed: {reason}")]
     Failed {
