@@ -7,6 +7,7 @@ import warnings
 
 import common
 import numpy as np
+import reported
 from upoe import UPoE, detectable
 
 N, D = 2_000, 5
@@ -30,11 +31,18 @@ CLEAN = {
     "two groups": grouped,
     "Student-t, ν = 5": lambda rng, n, d: rng.standard_t(5, (n, d)),
     "Laplace": lambda rng, n, d: rng.laplace(size=(n, d)),
+    "exponential": lambda rng, n, d: rng.exponential(size=(n, d)),
 }
+# Where 1 % of the rows are spoiled: clean rows, and their number and columns.
+SIZES = [(clean, N, D) for clean in CLEAN] + [
+    (clean, n, d) for clean in ("Student-t, ν = 5", "Laplace", "exponential") for n, d in ((600, 5), (2_000, 10), (2_000, 20))
+]
 # What is added to 1 % of the rows, in deviations.
 SPOILED = {
     "every column": lambda rng, n, d: np.full((n, d), 10.0),
     "one column": lambda rng, n, d: 10.0 * (np.arange(d) == 1) * np.ones((n, 1)),
+    "two columns": lambda rng, n, d: 10.0 * (np.arange(d) < 2) * np.ones((n, 1)),
+    "both sides": lambda rng, n, d: 10.0 * np.ones(d) * (-1.0) ** np.arange(n)[:, None],
     "one column each": lambda rng, n, d: 10.0 * (np.arange(d) == np.arange(n)[:, None] % d),
     "noise": lambda rng, n, d: 10.0 * rng.normal(size=(n, d)),
 }
@@ -60,11 +68,11 @@ def one_value(clean, far):
     return mean_ln_p(fitted(np.vstack([rows, bad])), rows) - mean_ln_p(fitted(rows), rows)
 
 
-def one_percent(clean, way):
+def one_percent(clean, way, n=N, d=D):
     """The same with 1 % more rows at ten deviations."""
     rng = np.random.default_rng(2)
-    rows = CLEAN[clean](rng, N, D)
-    bad = rows[: N // 100] + SPOILED[way](rng, N // 100, D) * rows.std(0)
+    rows = CLEAN[clean](rng, n, d)
+    bad = rows[: n // 100] + SPOILED[way](rng, n // 100, d) * rows.std(0)
     return mean_ln_p(fitted(np.vstack([rows, bad])), rows) - mean_ln_p(fitted(rows), rows)
 
 
@@ -117,7 +125,9 @@ def tables(draws):
     columns = ["rows", *(f"{far:.0e} deviations" for far in FAR)]
     caption = f"One value far away in {N:,} × {D}: change of the clean rows' mean ln p, in nats (allowed: 0.05)."
     yield {"caption": caption, "columns": columns, "rows": rows}
-    rows = [[clean, *(f"{one_percent(clean, way):+.3f}" for way in SPOILED)] for clean in CLEAN]
+    rows = [
+        [f"{clean}, {n:,} × {d}", *(f"{one_percent(clean, way, n, d):+.3f}" for way in SPOILED)] for clean, n, d in SIZES
+    ]
     caption = "1 % of rows at ten deviations: the same (allowed: 0.2)."
     yield {"caption": caption, "columns": ["rows", *SPOILED], "rows": rows}
     sizes = [(2_000, 5), (5_000, 10), (10_000, 2)]
@@ -140,7 +150,7 @@ def tables(draws):
 
 
 def main():
-    made = list(tables(draws=50))
+    made = [*tables(draws=50), reported.table()]
     for table in made:
         print(table["caption"], *(" | ".join(row) for row in table["rows"]), sep="\n", flush=True)
     reported, true = standard_error(60)
