@@ -47,7 +47,7 @@ pub(super) fn scattered(table: &Table, smooth: &Smooth) -> Result<(Vec<bool>, Ve
     let Some(inner) = inner(&x, weight)? else { return none() };
     let mut alone = Vec::new();
     if fourth >= 2.0 * d * (d + 2.0) {
-        if let Some(limit) = gap(&lengths(&inner, &x)?, &x, weight, 2.0) {
+        if let Some(limit) = gap(&lengths(&inner, &x)?, &x, weight) {
             let place = |row: usize, x: &[f64]| {
                 let u = inner.sphere_row(x);
                 (length(&u) > limit).then_some((row, u))
@@ -117,8 +117,8 @@ fn nearest(distances: &[f64], x: &Rows, weight: f64) -> Vec<usize> {
     near
 }
 
-/// Where the rows beyond a gap begin, if there is a gap: a shell from r to `wider` r.
-pub(super) fn gap(distances: &[f64], x: &Rows, weight: f64, wider: f64) -> Option<f64> {
+/// Where the rows beyond a gap begin, if there is a gap.
+pub(super) fn gap(distances: &[f64], x: &Rows, weight: f64) -> Option<f64> {
     let mut order: Vec<(f64, f64)> =
         distances.iter().enumerate().map(|(i, d)| (*d, x.weight(i))).collect();
     order.sort_by(|a, b| a.0.total_cmp(&b.0));
@@ -132,7 +132,7 @@ pub(super) fn gap(distances: &[f64], x: &Rows, weight: f64, wider: f64) -> Optio
         .map(|i| order[i].0)
         .find(|r| {
             let shell = order.partition_point(|o| o.0 <= *r);
-            let far = order.partition_point(|o| o.0 <= wider * r);
+            let far = order.partition_point(|o| o.0 <= 2.0 * r);
             let beyond = outside[far];
             // Of few rows all must lie beyond; then one may lie in the shell for every four more.
             order.len() - far >= FEWEST
@@ -140,7 +140,7 @@ pub(super) fn gap(distances: &[f64], x: &Rows, weight: f64, wider: f64) -> Optio
                 && beyond <= SHARE * weight
                 && outside[shell] - beyond <= GAP * beyond
         })
-        .map(|r| 0.5 * (1.0 + wider) * r)
+        .map(|r| 1.5 * r)
 }
 
 /// The far rows that belong to no group.

@@ -7,9 +7,6 @@ use crate::error::Result;
 use crate::rows::Rows;
 use crate::whitening::Whitening;
 
-/// A gap along a direction is a shell from r to so many r. A tail of ν degrees of freedom has as many rows in
-/// the shell as [`gap`] allows only if ν is below 0.6.
-const WIDER: f64 = 1.5;
 /// Rows within 45° of each other lie in one direction: the square of the cosine.
 const ALIKE: f64 = 0.5;
 
@@ -31,7 +28,7 @@ pub(super) fn together(
         let along =
             |(u, found): (&&[f64], &bool)| if *found { 0.0 } else { dot(u, &direction).abs() };
         let along: Vec<f64> = u.iter().zip(&found).map(along).collect();
-        if let Some(limit) = gap(&along, x, weight, WIDER) {
+        if let Some(limit) = gap(&along, x, weight) {
             found.iter_mut().zip(&along).for_each(|(found, a)| *found |= *a > limit);
             limits.push((direction, limit));
         }
