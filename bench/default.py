@@ -17,7 +17,7 @@ from density_sets import SETS
 from upoe import UPoE
 
 COMMAND = os.environ.get("UPOE", "target/release/upoe")
-RUNS = 7
+RUNS = 5
 GOAL = 2.5
 FAMILIES = ("auto", "student-t")
 
