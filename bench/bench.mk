@@ -3,7 +3,7 @@
 
 BENCH := target/bench
 BENCH_PYTHON := $(BENCH)/venv/bin/python
-BENCH_SECTIONS := pass ica images density outliers growth scoring search compare groups impute
+BENCH_SECTIONS := pass ica images density outliers growth scoring search compare groups impute default
 
 .PHONY: bench bench-install
 
@@ -11,6 +11,7 @@ BENCH_SECTIONS := pass ica images density outliers growth scoring search compare
 # the peers of density. OpenBLAS's threads wait asleep, not spinning: the peers are up to three times as fast.
 bench: export OPENBLAS_THREAD_TIMEOUT = 4
 bench: bench-install
+	cargo build --release --package upoe-cli
 	for section in $(or $(subst $(comma), ,$(SECTION)),$(BENCH_SECTIONS)); do $(BENCH_PYTHON) bench/$$section.py; done
 	$(BENCH_PYTHON) bench/report.py
 

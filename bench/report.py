@@ -230,6 +230,30 @@ def search_section(result):
     )
 
 
+def default_section(result):
+    rows, met, higher = [], True, True
+    for name, data in result["sets"].items():
+        held = data["held"]
+        higher &= held["auto"] >= held["student-t"]
+        for way, title in (("command", "`upoe fit`"), ("python", "`UPoE().fit`")):
+            met &= data[way]["ratio"] <= result["goal"]
+            rows.append([
+                f"{name}, {data['rows']:,} × {data['dims']}", title, seconds(data[way]["auto"]),
+                seconds(data[way]["student-t"]), f"{data[way]['ratio']:.2f}", f"{held['auto']:.2f}",
+                f"{held['student-t']:.2f}",
+            ])
+    head = ["set", "", "default", "Student-t", "ratio", "held-out ln p, default", "Student-t"]
+    return (
+        "The default fit (all families) next to Student-t alone, on the training and held-out rows of the density section. "
+        "Both include all that a user gets: sphering, outliers, p-values, the search for groups; the command also reads "
+        "the rows and writes the model. Seconds of the processor with one thread, in turns; medians (least–most) of "
+        f"{result['sets']['Frey']['python']['auto']['runs']} runs. `make bench SECTION=default` measures it.\n\n"
+        + table(head, rows)
+        + f"\nGoal, at most {result['goal']} times the time of Student-t alone: {verdict(met)}. Goal, equal or better held-out "
+        f"ln p: {verdict(higher)}.\n"
+    )
+
+
 def gpu_section(result):
     passes = [p for p in result["passes"] if "seconds" in p and p["k"] in (1, 2, 4, 8, 32, 100)]
     copy = next(p["copy_bytes_per_second"] for p in result["passes"] if "copy_bytes_per_second" in p)
@@ -331,6 +355,7 @@ SECTIONS = {
     "search": ("Search: what is plainly there is found", search_section),
     "gpu": ("GPU", gpu_section),
     "impute": ("Missing cells", impute_section),
+    "default": ("The default next to Student-t alone", default_section),
 }
 
 

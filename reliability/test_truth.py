@@ -1,5 +1,6 @@
 """The quick form of truth.py: some of its cells."""
 
+import reported
 import truth
 
 
@@ -7,6 +8,9 @@ def test_far_values_do_not_decide():
     assert abs(truth.one_value("Gaussian", 1e15)) < 1e-3
     assert abs(truth.one_value("Laplace", 1e4)) < 0.05
     assert abs(truth.one_percent("correlated", "noise")) < 0.2
+    # A group that lies across the columns' own structure.
+    assert abs(truth.one_percent("Laplace", "every column", 1_000)) < 0.02
+    assert abs(truth.one_percent("exponential", "both sides", 1_000)) < 0.02
 
 
 def test_tails_follow_the_rows():
@@ -24,3 +28,12 @@ def test_standard_errors_count_groups():
 def test_what_a_fit_says_it_could_have_found_is_found():
     # 20 draws at 80 % give fewer than 11 in 1 of 100 cases.
     assert truth.shown(300, 10, 20)[1] >= 0.55
+
+
+def test_what_version_0_1_missed_is_found():
+    assert reported.fitted(reported.clusters(0))[0].n_experts_ == 2
+    assert reported.fitted(reported.one_column())[0].n_experts_ == 1
+    assert reported.unmixed("uniform") < 0.02
+    assert reported.rounded()
+    found, true = reported.far_tail()
+    assert abs(found / true - 1) < 1e-9

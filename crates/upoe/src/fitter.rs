@@ -1,5 +1,6 @@
 //! From rows to a fitted model.
 
+mod apart;
 mod best;
 mod climb;
 mod dependent;
@@ -275,8 +276,9 @@ impl<'a> Fitter<'a> {
         let moments = |rows: &Rows| -> Result<Moments> {
             Ok(place.map_or_else(|| Moments::of(rows), |p| p.moments(rows))?.shrunk(prior))
         };
-        let outliers::Sphered { whitening, left_out } =
-            outliers::sphering_by(rows, self.settings.dims, &moments)?;
+        let mut sphered = outliers::sphering_by(rows, self.settings.dims, &moments)?;
+        self.set_apart(rows, &mut sphered, &moments)?;
+        let (whitening, left_out) = (sphered.whitening, sphered.left_out);
         if left_out.is_empty() {
             return self.fit_whitened(whitening, rows);
         }

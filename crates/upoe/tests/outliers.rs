@@ -91,6 +91,30 @@ fn one_percent_at_ten_deviations_costs_the_others_little() {
     }
 }
 
+#[test]
+fn a_group_across_the_structure_of_the_others_is_left_out() {
+    let exponential = |n: usize| laplaces(n, 27).into_iter().map(f64::abs).collect::<Vec<_>>();
+    for (clean, columns) in [(laplaces(2000 * 5, 26), 5), (exponential(1000 * 12), 12)] {
+        let (n, due) = (clean.len() / columns, fitted(&clean, columns));
+        for way in [0, 5] {
+            // In every column, all on one side; and at both ends of one column, which an expert describes.
+            let values = contaminated(&clean, columns, way);
+            let fit = fitted(&values, columns);
+            let left_out: Vec<usize> = if way == 0 { (n..n + n / 100).collect() } else { vec![] };
+            assert_eq!(fit.left_out, left_out, "{columns} columns, way {way}");
+            let said = fit.notices.iter().any(|n| matches!(n, Notice::Outliers { .. }));
+            assert_eq!(said, way == 0);
+            if way == 0 {
+                assert_eq!(fit.state.path, due.state.path);
+                // Layers can describe such a group.
+                let deep = Settings::default().with(|s| s.depth = Some(2));
+                let deep = upoe::fit(&rows(&values, columns), &deep).expect("a fit");
+                assert_eq!(deep.left_out, [0; 0]);
+            }
+        }
+    }
+}
+
 fn cauchy(n: usize, seed: u64) -> Vec<f64> {
     let (mut rng, law) = (rng(seed), Cauchy::new(0.0, 1.0).expect("a law"));
     (0..n).map(|_| law.sample(&mut rng)).collect()

@@ -8,6 +8,7 @@
 
 mod reach;
 mod scattered;
+mod together;
 
 use crate::error::Result;
 use crate::moments::{Moments, MomentsOf};
@@ -29,6 +30,8 @@ const ROUNDING: f64 = 1e-6;
 
 /// At most this share of a column is left out; more than that is structure.
 const OF_COLUMN: f64 = 0.05;
+/// At most this share of the rows is far away, scattered or together.
+const SHARE: f64 = 0.05;
 /// Along a sphered dimension only single rows are left out, and only if the deviation is theirs: many
 /// exceptions to a relation between columns are structure.
 const OF_DIMENSION: f64 = 0.001;
@@ -39,6 +42,8 @@ const ROWS_PER_DIMENSION: usize = 10;
 pub(crate) struct Sphered {
     pub whitening: Whitening,
     pub left_out: Vec<usize>,
+    /// Far rows that lie together in a few directions, in rising order. They are not left out.
+    pub together: Vec<usize>,
 }
 
 /// Spheres rows without those that are too far away from all others.
@@ -48,8 +53,10 @@ pub(crate) fn sphering(rows: &Rows, dims: Dims) -> Result<Sphered> {
 
 /// The same with moments that are computed in another way.
 pub(crate) fn sphering_by(rows: &Rows, dims: Dims, moments: &MomentsOf) -> Result<Sphered> {
-    let as_they_are =
-        || Ok(Sphered { whitening: Whitening::fit_by(rows, dims, moments)?, left_out: Vec::new() });
+    let as_they_are = || {
+        let (left_out, together) = (Vec::new(), Vec::new());
+        Ok(Sphered { whitening: Whitening::fit_by(rows, dims, moments)?, left_out, together })
+    };
     let kept: Vec<usize> = (0..rows.len()).filter(|&i| rows.weight(i) > 0.0).collect();
     if kept.len() < FEWEST {
         return as_they_are();
@@ -59,6 +66,7 @@ pub(crate) fn sphering_by(rows: &Rows, dims: Dims, moments: &MomentsOf) -> Resul
     let mut table = Table { rows, all: kept.len(), kept, moments };
     table.leave_out(&far_in_columns(rows, &spreads));
     let mut whitening = table.sphering(dims)?;
+    let mut together = Vec::new();
     for round in 0..=ROUNDS {
         let smooth = table.smooth(&whitening, &spreads)?;
         let Some(smooth) = smooth.filter(|s| ROWS_PER_DIMENSION * s.dims() < table.kept.len())
@@ -68,7 +76,7 @@ pub(crate) fn sphering_by(rows: &Rows, dims: Dims, moments: &MomentsOf) -> Resul
         let mut far = if round < ROUNDS { dimensions(&table, &smooth)? } else { Vec::new() };
         let last = far.is_empty();
         if last {
-            far = scattered::scattered(&table, &smooth)?;
+            (far, together) = scattered::scattered(&table, &smooth)?;
         }
         if far.is_empty() {
             break;
@@ -83,7 +91,7 @@ pub(crate) fn sphering_by(rows: &Rows, dims: Dims, moments: &MomentsOf) -> Resul
         // No row is the exception where most are.
         return as_they_are();
     }
-    Ok(Sphered { left_out: table.left_out(), whitening })
+    Ok(Sphered { left_out: table.left_out(), whitening, together })
 }
 
 /// Rows of which some are left out.

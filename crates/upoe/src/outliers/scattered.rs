@@ -5,55 +5,68 @@
 //! expert describes. Those in many directions would need as many experts and still spoil the
 //! sphering of the others.
 
-use super::{SAMPLE, Smooth, Table, mark};
+use super::together::together;
+use super::{SAMPLE, SHARE, Smooth, Table, mark};
 use crate::error::Result;
 use crate::rows::{Rows, view};
 use crate::whitening::{Dims, Whitening};
 use rayon::prelude::*;
 
 /// The share of rows, the nearest, that distances are measured by.
-const INNER: f64 = 0.9;
-/// At most this share of the rows is left out.
-const SHARE: f64 = 0.05;
+pub(super) const INNER: f64 = 0.9;
 /// At least this many rows must lie beyond a gap.
 const FEWEST: usize = 5;
 /// A gap is a shell from r to 2r with less than this share of the weight that lies beyond. A tail
 /// of ν degrees of freedom has 2^ν − 1 times as much in the shell as beyond.
 const GAP: f64 = 0.25;
+/// Rows in one direction are looked for where they add so much to ⟨‖x‖⁴⟩: 1 % of rows at 7 deviations add 11.
+const ONE_WAY: f64 = 10.0;
 /// How often the inner rows are chosen again.
 const STEPS: usize = 10;
 /// Rows within 45° of each other lie in one direction, and with this share of the weight and this
 /// many rows they are a group.
-const GROUP: (f64, usize) = (0.005, 5);
+pub(super) const GROUP: (f64, usize) = (0.005, 5);
 /// Directions are compared with at most about this many rows.
 const COMPARED: usize = 1000;
 
-/// Marks scattered rows; empty where there are none.
-pub(super) fn scattered(table: &Table, smooth: &Smooth) -> Result<Vec<bool>> {
+/// Marks scattered rows, none where there are none; and the far rows that belong to groups.
+pub(super) fn scattered(table: &Table, smooth: &Smooth) -> Result<(Vec<bool>, Vec<usize>)> {
     let (rows, dims) = (table.rows, smooth.dims());
+    let none = || Ok((Vec::new(), Vec::new()));
     let (x, weights) = table.sample(SAMPLE.max(10 * dims), smooth)?;
     let x = view(&x, dims, weights.as_deref())?;
-    // A Gaussian has ⟨‖x‖⁴⟩ = D (D + 2), and 1 % of rows at 10 deviations much more.
+    // A Gaussian has ⟨‖x‖⁴⟩ = D (D + 2), and 1 % of rows at 10 deviations more: far more where they lie
+    // in all directions, less in one, in which sphering pulls them in.
     let d = dims as f64;
     let weight: f64 = (0..x.len()).map(|i| x.weight(i)).sum();
     let fourth = |i: usize| x.weight(i) * x.row(i).iter().map(|x| x * x).sum::<f64>().powi(2);
-    if (0..x.len()).map(fourth).sum::<f64>() / weight < 2.0 * d * (d + 2.0) {
-        return Ok(Vec::new());
+    let fourth = (0..x.len()).map(fourth).sum::<f64>() / weight;
+    if fourth < d * (d + 2.0) + ONE_WAY {
+        return none();
     }
-    let Some(inner) = inner(&x, weight)? else { return Ok(Vec::new()) };
-    let distances = lengths(&inner, &x)?;
-    let Some(limit) = gap(&distances, &x, weight) else { return Ok(Vec::new()) };
-    let place = |row: usize, x: &[f64]| {
-        let u = inner.sphere_row(x);
-        (length(&u) > limit).then_some((row, u))
-    };
-    let far: Vec<(usize, Vec<f64>)> = table.each(smooth, place)?;
-    let total: f64 = table.kept.iter().map(|&i| rows.weight(i)).sum();
-    let alone = alone(&far, rows, total);
-    Ok(mark(rows, if alone.len() < FEWEST { Vec::new() } else { alone }))
+    let Some(inner) = inner(&x, weight)? else { return none() };
+    let mut alone = Vec::new();
+    if fourth >= 2.0 * d * (d + 2.0) {
+        if let Some(limit) = gap(&lengths(&inner, &x)?, &x, weight) {
+            let place = |row: usize, x: &[f64]| {
+                let u = inner.sphere_row(x);
+                (length(&u) > limit).then_some((row, u))
+            };
+            let far: Vec<(usize, Vec<f64>)> = table.each(smooth, place)?;
+            let total: f64 = table.kept.iter().map(|&i| rows.weight(i)).sum();
+            alone = self::alone(&far, rows, total);
+        }
+    }
+    if alone.len() < FEWEST {
+        alone.clear();
+    }
+    let alone = mark(rows, alone);
+    let mut together = together(table, smooth, &x, &inner)?;
+    together.retain(|&i| alone.is_empty() || !alone[i]);
+    Ok((alone, together))
 }
 
-fn length(x: &[f64]) -> f64 {
+pub(super) fn length(x: &[f64]) -> f64 {
     x.iter().map(|x| x * x).sum::<f64>().sqrt()
 }
 
@@ -105,7 +118,7 @@ fn nearest(distances: &[f64], x: &Rows, weight: f64) -> Vec<usize> {
 }
 
 /// Where the rows beyond a gap begin, if there is a gap.
-fn gap(distances: &[f64], x: &Rows, weight: f64) -> Option<f64> {
+pub(super) fn gap(distances: &[f64], x: &Rows, weight: f64) -> Option<f64> {
     let mut order: Vec<(f64, f64)> =
         distances.iter().enumerate().map(|(i, d)| (*d, x.weight(i))).collect();
     order.sort_by(|a, b| a.0.total_cmp(&b.0));

@@ -123,14 +123,22 @@ impl Piece {
         let w = if self.slope > 0.0 { 1.0 - down } else { down };
         let [c, d] = self.bend;
         let below = self.top + w * (1.0 - w) * (c + d * (1.0 + w));
-        let (height, chance) = (rng.random::<f64>(), (-below).exp());
+        let height: f64 = rng.random();
         let y = self.start + self.width * w;
+        // (ln cosh)″ ≤ 1: only next to the bound is the exact test needed.
+        let most = match coordinate {
+            Coordinate::Identity => 0.0,
+            Coordinate::Asinh(s) => 0.125 * (self.width / s).powi(2),
+        };
+        // Below 1 − x is below e^−x, too.
+        if height < (1.0 - below) * (1.0 - most) {
+            return Some(y);
+        }
+        let chance = (-below).exp();
         let accepted = match coordinate {
             _ if height >= chance => false,
             Coordinate::Identity => true,
             Coordinate::Asinh(s) => {
-                // (ln cosh)″ ≤ 1: only next to the bound is the exact test needed.
-                let most = 0.125 * (self.width / s).powi(2);
                 let [start, slope] = self.stretch;
                 height < chance * (1.0 - most)
                     || height.ln() < (y / s).cosh().ln() - start - slope * w - below
