@@ -40,6 +40,20 @@ def keep(part: str, found: object) -> None:
     RESULTS.write_text(json.dumps(known, indent=1) + "\n")
 
 
+def known(part: str) -> list[dict[str, object]]:
+    """What a part has found so far."""
+    results = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
+    return results.get(part, {}).get("found", [])
+
+
+def add(part: str, figures: dict[str, object]) -> None:
+    """Adds a line to what a part has found, in place of the one before of the same fit."""
+    which = lambda line: (line["place"], line["rows"], line.get("cores"))
+    others = [line for line in known(part) if which(line) != which(figures)]
+    keep(part, sorted([*others, figures], key=lambda line: line["rows"]))
+    say(part, figures)
+
+
 def without_model(figures: dict[str, object]) -> dict[str, object]:
     return {name: value for name, value in figures.items() if name != "model"}
 
@@ -110,37 +124,29 @@ def places(given: argparse.Namespace, table: Path, rows: int, sample: int, cores
 def curve(given: argparse.Namespace, folder: Path) -> list[dict[str, object]]:
     """Time against rows in every place, as far as each goes on this machine."""
     most = {"memory": given.memory_most, "file": given.most, "dask": given.dask_most, "spark": given.spark_most}
-    table, found = folder / "table.npy", []
+    table = folder / "table.npy"
     for rows in (100_000, 1_000_000, 10_000_000, 100_000_000):
-        if rows > given.most:
+        if not given.least <= rows <= given.most:
             continue
         make(table, rows, NARROW, "<f4")
         for place, run in places(given, table, rows, 50_000, 2):
-            if rows > most[place]:
-                continue
-            figures = run()
-            found.append({"place": place, "rows": rows, "columns": NARROW, **without_model(figures)})
-            say(place, f"{rows:,}", without_model(figures))
-            keep("curve", found)
+            if rows <= most[place]:
+                add("curve", {"place": place, "rows": rows, "columns": NARROW, **without_model(run())})
         table.unlink()
-    return found
+    return known("curve")
 
 
 def scaling(given: argparse.Namespace, folder: Path) -> list[dict[str, object]]:
     """One core and two: the same rows (strong), and twice as many (weak)."""
-    table, found = folder / "table.npy", []
-    for rows in (1_000_000, 2_000_000):
+    table = folder / "table.npy"
+    for rows in (500_000, 1_000_000):
         make(table, rows, NARROW, "<f4")
         for cores in (1, 2):
             for place, run in places(given, table, rows, 50_000, cores):
-                if place == "spark" and given.spark_most == 0:
-                    continue
-                figures = run()
-                found.append({"place": place, "cores": cores, "rows": rows, **without_model(figures)})
-                say(place, cores, f"{rows:,}", without_model(figures))
-                keep("scaling", found)
+                if place != "spark" or given.spark_most > 0:
+                    add("scaling", {"place": place, "cores": cores, "rows": rows, **without_model(run())})
         table.unlink()
-    return found
+    return known("scaling")
 
 
 def main() -> None:
@@ -152,6 +158,7 @@ def main() -> None:
     parser.add_argument("--experts", default="10")
     parser.add_argument("--folder", default=None)
     parser.add_argument("--runs", type=int, default=3)
+    parser.add_argument("--least", type=int, default=0, help="rows of the smallest table of a curve")
     parser.add_argument("--most", type=int, default=100_000_000, help="rows of the largest table of a curve")
     parser.add_argument("--memory-most", type=int, default=10_000_000)
     parser.add_argument("--dask-most", type=int, default=10_000_000)

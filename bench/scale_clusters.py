@@ -112,7 +112,7 @@ def java(folder: str) -> str:
 
 @contextlib.contextmanager
 def spark(executors: int):
-    """A function that fits on so many executors of a local cluster."""
+    """A function that fits on so many threads of a local Spark, each with a Python process."""
     from pyspark import TaskContext
     from pyspark.sql import SparkSession
 
@@ -126,11 +126,11 @@ def spark(executors: int):
             SPARK_LOCAL_IP="127.0.0.1",
             SPARK_WORKER_DIR=folder,
         )
-        builder = SparkSession.builder.master(f"local-cluster[{executors},1,2048]")
+        builder = SparkSession.builder.master(f"local[{executors}]")
         options = {
             "spark.ui.enabled": "false",
             "spark.ui.showConsoleProgress": "false",
-            "spark.executor.memory": "2g",
+            "spark.driver.memory": "3g",
             "spark.sql.adaptive.enabled": "false",
             "spark.sql.warehouse.dir": folder,
         }

@@ -137,9 +137,9 @@ fn partitions_of_whole_parts_give_the_bits_of_memory() {
     });
     let all = [
         base.clone(),
-        base.clone().with(|s| s.sample = Some(5_000)),
-        base.clone().with(|s| (s.sample, s.precision) = (Some(5_000), Precision::F32)),
-        base.with(|s| (s.sample, s.dims) = (Some(5_000), upoe::Dims::Count(3))),
+        base.clone().with(|s| s.sample = Some(10_000)),
+        base.clone().with(|s| (s.sample, s.precision) = (Some(10_000), Precision::F32)),
+        base.with(|s| (s.sample, s.dims) = (Some(10_000), upoe::Dims::Count(3))),
     ];
     for settings in all {
         let memory = Fitter::new(settings.clone()).fit(&table).unwrap();

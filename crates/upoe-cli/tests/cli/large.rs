@@ -104,7 +104,7 @@ fn model_files_of_memory_and_of_files_have_the_same_bytes() {
         place.run(&[&args, more].concat()).ok();
         bytes(&place, model)
     };
-    for sample in [["--sample", "all"], ["--sample", "5000"]] {
+    for sample in [["--sample", "all"], ["--sample", "10000"]] {
         let memory = fit("data.npy", "memory.upoe", &sample);
         for kind in ["npy", "parquet", "csv"] {
             let more = [&sample[..], &["--memory", "1M"]].concat();
