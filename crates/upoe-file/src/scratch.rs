@@ -192,7 +192,7 @@ impl<'a> Scratch<'a> {
             (index, answer)
         };
         // A bridge hands parts out one after another, so that the file is read in its order.
-        let mut found: Vec<_> = (0..parts.len()).into_iter().par_bridge().map(answer).collect();
+        let mut found: Vec<_> = (0..parts.len()).par_bridge().map(answer).collect();
         found.sort_by_key(|(index, _)| *index);
         found.into_iter().map(|(_, answer)| answer).collect()
     }

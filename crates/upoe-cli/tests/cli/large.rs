@@ -85,6 +85,8 @@ fn bytes(place: &Place, name: &str) -> Vec<u8> {
     training.evaluation.log_density.train = None;
     training.evaluation.log_likelihood.train = None;
     file.groups = None;
+    // NPY has none.
+    file.names = (1..=file.names.len()).map(|k| format!("c{k}")).collect();
     file.write(place.path("bare.upoe")).unwrap();
     std::fs::read(place.path("bare.upoe")).unwrap()
 }
