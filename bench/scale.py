@@ -130,7 +130,7 @@ def curve(given: argparse.Namespace, folder: Path) -> list[dict[str, object]]:
             continue
         make(table, rows, NARROW, "<f4")
         for place, run in places(given, table, rows, 50_000, 2):
-            if rows <= most[place]:
+            if rows <= most[place] and place in given.places:
                 add("curve", {"place": place, "rows": rows, "columns": NARROW, **without_model(run())})
         table.unlink()
     return known("curve")
@@ -143,7 +143,7 @@ def scaling(given: argparse.Namespace, folder: Path) -> list[dict[str, object]]:
         make(table, rows, NARROW, "<f4")
         for cores in (1, 2):
             for place, run in places(given, table, rows, 50_000, cores):
-                if place != "spark" or given.spark_most > 0:
+                if place in given.places:
                     add("scaling", {"place": place, "cores": cores, "rows": rows, **without_model(run())})
         table.unlink()
     return known("scaling")
@@ -160,6 +160,7 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=3)
     parser.add_argument("--least", type=int, default=0, help="rows of the smallest table of a curve")
     parser.add_argument("--most", type=int, default=100_000_000, help="rows of the largest table of a curve")
+    parser.add_argument("--places", default="memory,file,dask,spark", type=lambda text: text.split(","))
     parser.add_argument("--memory-most", type=int, default=10_000_000)
     parser.add_argument("--dask-most", type=int, default=10_000_000)
     parser.add_argument("--spark-most", type=int, default=10_000_000)
