@@ -54,11 +54,12 @@ radial-table:
 	cargo run --release -p xtask -- radial-table > target/radial_table.csv
 	mv target/radial_table.csv crates/upoe/src/learn/radial_table.csv
 
-# A fit of a table larger than the memory that it may take; with the default of 12 GB it needs 30 GB of disk
-# and about half an hour on two cores. SCALE="--gb 1 --limit 1G" is a small form.
-scale:
+# Tables larger than memory, and clusters: the figures of docs/scale.md. With the default of 12 GB it needs 30 GB of
+# disk and about an hour on two cores. SCALE="--part large,page --gb 1 --limit 1G" is a small form.
+scale: wheel
+	$(VENV)/bin/pip install --quiet --force-reinstall --no-deps $(WHEELS)/upoe-*.whl
 	cargo build --release -p upoe-cli
-	python3 bench/scale.py $(SCALE)
+	$(VENV)/bin/python bench/scale.py $(SCALE)
 
 # Every crate as it would be published, each built from its own archive.
 package:

@@ -1,9 +1,12 @@
-"""`make scale`: a fit of a table larger than the memory that it may take, with its figures.
+"""`make scale`: tables larger than memory, and clusters, with their figures for docs/scale.md.
 
-    python bench/scale.py --gb 12 --limit 2G --binary target/release/upoe
+    python bench/scale.py                         everything
+    python bench/scale.py --part large --gb 1     one part, smaller
 
-Makes a table of heavy-tailed sources, mixed, fits 10 experts under a hard limit of address space
-(`ulimit -v`), and the first rows of it in memory and in a file, in turn. The tables are deleted afterwards.
+`large` fits a table of 12 GB under a hard limit of address space (`ulimit -v`). `beside` fits the same rows in memory
+and in a file, in turn. `curve` fits tables of more and more rows in memory, from a file, on Dask and on
+Spark, and `scaling` the same on one and two cores. `page` writes what was found to docs/scale.md. Tables are
+deleted afterwards.
 """
 
 from __future__ import annotations
@@ -11,108 +14,163 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import re
-import resource
-import subprocess
 import tempfile
 import time
 from pathlib import Path
 
-import numpy as np
+import scale_clusters as clusters
+import scale_page
+from scale_place import dd, fit, forget, load, make, size
 
-COLUMNS = 50
-BLOCK = 100_000
-
-
-def make(path: Path, rows: int, columns: int = COLUMNS) -> float:
-    """Writes rows of float64; returns the seconds it took."""
-    began = time.perf_counter()
-    rng = np.random.default_rng(1)
-    mixing = rng.normal(size=(columns, columns)) / np.sqrt(columns)
-    with open(path, "wb") as file:
-        header = {"descr": "<f8", "fortran_order": False, "shape": (rows, columns)}
-        np.lib.format.write_array_header_1_0(file, header)
-        for start in range(0, rows, BLOCK):
-            x = rng.standard_normal((min(BLOCK, rows - start), columns))
-            scale = rng.exponential(size=(len(x), columns // 5))
-            x[:, : columns // 5] *= np.sqrt(scale)
-            x[:, columns // 5] += np.where(rng.random(len(x)) < 0.5, -2, 2)
-            file.write((x @ mixing).tobytes())
-    return time.perf_counter() - began
+RESULTS = Path("bench/results/scale.json")
+# Of the large table, and of the curves, in columns.
+WIDE, NARROW = 50, 10
+PARTS = ("large", "beside", "curve", "scaling", "page")
 
 
-def size(text: str) -> int:
-    return int(float(text[:-1]) * 1024 ** ("KMGT".index(text[-1]) + 1))
+def say(*words: object) -> None:
+    print(time.strftime("%H:%M:%S"), *words, flush=True)
 
 
-def fit(binary: str, table: Path, limit: str | None, *more: str) -> dict[str, object]:
-    """Fits; returns its figures."""
-
-    def confine() -> None:
-        if limit is not None:
-            resource.setrlimit(resource.RLIMIT_AS, (size(limit), size(limit)))
-
-    command = [binary, "fit", str(table), "--json", "--scratch", str(table.parent), *more]
-    began = time.perf_counter()
-    done = subprocess.run(command, capture_output=True, text=True, preexec_fn=confine)
-    if done.returncode:
-        raise SystemExit(f"{' '.join(command)}\n{done.stderr}")
-    passes = re.search(r"(\d+) passes over", done.stderr)
-    read = re.search(r"^read .*\((.*)\)$", done.stderr, re.M)
-    fitted = json.loads(done.stdout)
-    return {
-        "total": time.perf_counter() - began,
-        "learning": fitted["seconds"],
-        "passes": int(passes[1]) if passes else None,
-        "read": read[1] if read else "",
-        "experts": len(fitted["experts"]),
-        "ln p": fitted["log_density"]["train"],
-        "peak": resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024**2,
-    }
+def keep(part: str, found: object) -> None:
+    """Writes the results of a part beside those of the others."""
+    known = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
+    known[part] = {"date": time.strftime("%Y-%m-%d"), "cores": os.cpu_count(), "found": found}
+    RESULTS.parent.mkdir(parents=True, exist_ok=True)
+    RESULTS.write_text(json.dumps(known, indent=1) + "\n")
 
 
-def dd(table: Path) -> float:
-    """GB/s at which `dd` reads a file from the disk, past the page cache."""
-    command = ["dd", f"if={table}", "of=/dev/null", "bs=16M", "iflag=direct"]
-    began = time.perf_counter()
-    subprocess.run(command, capture_output=True, check=True)
-    return os.path.getsize(table) / 1e9 / (time.perf_counter() - began)
+def known(part: str) -> list[dict[str, object]]:
+    """What a part has found so far."""
+    results = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
+    return results.get(part, {}).get("found", [])
+
+
+def add(part: str, figures: dict[str, object]) -> None:
+    """Adds a line to what a part has found, in place of the one before of the same fit."""
+    which = lambda line: (line["place"], line["rows"], line.get("cores"))
+    others = [line for line in known(part) if which(line) != which(figures)]
+    keep(part, sorted([*others, figures], key=lambda line: line["rows"]))
+    say(part, figures)
+
+
+def without_model(figures: dict[str, object]) -> dict[str, object]:
+    return {name: value for name, value in figures.items() if name != "model"}
+
+
+def large(given: argparse.Namespace, folder: Path) -> dict[str, object]:
+    """A table larger than the memory that a fit may take."""
+    table, rows = folder / "table.npy", int(given.gb * 1e9 / 8 / WIDE)
+    seconds = make(table, rows, WIDE)
+    gb = os.path.getsize(table) / 1e9
+    say(f"table: {rows:,} rows × {WIDE}, {gb:.1f} GB, made in {seconds:.0f} s")
+    forget(str(table))
+    disk = [dd(table, True)]
+    say(f"dd reads it from the disk at {disk[0]:.2f} GB/s; load {load():.1f}")
+    half = f"{size(given.limit) // 2**21}M"
+    settings = ["--experts", given.experts, "--memory", half]
+    found = fit(given.binary, table, *settings, limit=given.limit, cold=True)
+    disk.append(dd(table, True))
+    # From the moments on; the scratch file is as large as the table.
+    rate = found["passes"] * gb / found["learning"]
+    say(f"limit {given.limit}: {without_model(found)}; {rate:.2f} GB/s; dd {disk[1]:.2f} GB/s")
+    table.unlink()
+    return {**without_model(found), "rows": rows, "columns": WIDE, "gb": gb, "limit": given.limit, "dd": disk}
+
+
+def beside(given: argparse.Namespace, folder: Path) -> list[dict[str, object]]:
+    """The same rows in memory and in a file, in turn: with all rows for all steps, and with a sample."""
+    table, found = folder / "table.npy", []
+    for rows in (200_000, 1_000_000):
+        if rows > given.most:
+            continue
+        make(table, rows, WIDE)
+        for sample in ("all", "50000"):
+            settings = ["--experts", "2", "--family", "student-t", "--sample", sample]
+            runs = {"memory": [], "file": []}
+            for _ in range(given.runs):
+                runs["memory"].append(fit(given.binary, table, *settings))
+                runs["file"].append(fit(given.binary, table, *settings, "--memory", "1M"))
+            same = runs["memory"][0]["model"] == runs["file"][0]["model"]
+            apart = abs(runs["memory"][0]["ln_p"] - runs["file"][0]["ln_p"])
+            line = {"rows": rows, "columns": WIDE, "sample": sample, "same": same, "apart": apart}
+            for where, of in runs.items():
+                line[where] = [without_model(run) for run in of]
+            found.append(line)
+            say(rows, sample, "same bits" if same else "OTHER BITS", f"{apart:.1e}", line["file"][0])
+        forget(str(table))
+        table.unlink()
+    return found
+
+
+def settings(sample: int) -> dict[str, object]:
+    return {"n_experts": 2, "family": "student-t", "random_state": 0, "sample": sample}
+
+
+def places(given: argparse.Namespace, table: Path, rows: int, sample: int, cores: int):
+    """A fit in each place: its name and what fits there."""
+    own = ["--experts", "2", "--family", "student-t", "--sample", str(sample), "--threads", str(cores)]
+
+    def on(cluster):
+        with cluster(cores) as run:
+            return run(table, rows, NARROW, **settings(sample))
+
+    yield "memory", lambda: fit(given.binary, table, *own)
+    yield "file", lambda: fit(given.binary, table, *own, "--memory", "1M")
+    yield "dask", lambda: on(clusters.dask)
+    yield "spark", lambda: on(clusters.spark)
+
+
+def curve(given: argparse.Namespace, folder: Path) -> list[dict[str, object]]:
+    """Time against rows in every place, as far as each goes on this machine."""
+    most = {"memory": given.memory_most, "file": given.most, "dask": given.dask_most, "spark": given.spark_most}
+    table = folder / "table.npy"
+    for rows in (100_000, 1_000_000, 10_000_000, 100_000_000):
+        if not given.least <= rows <= given.most:
+            continue
+        make(table, rows, NARROW, "<f4")
+        for place, run in places(given, table, rows, 50_000, 2):
+            if rows <= most[place] and place in given.places:
+                add("curve", {"place": place, "rows": rows, "columns": NARROW, **without_model(run())})
+        table.unlink()
+    return known("curve")
+
+
+def scaling(given: argparse.Namespace, folder: Path) -> list[dict[str, object]]:
+    """One core and two: the same rows (strong), and twice as many (weak)."""
+    table = folder / "table.npy"
+    for rows in (500_000, 1_000_000):
+        make(table, rows, NARROW, "<f4")
+        for cores in (1, 2):
+            for place, run in places(given, table, rows, 50_000, cores):
+                if place in given.places:
+                    add("scaling", {"place": place, "cores": cores, "rows": rows, **without_model(run())})
+        table.unlink()
+    return known("scaling")
 
 
 def main() -> None:
     parser = argparse.ArgumentParser()
+    parser.add_argument("--part", default=",".join(PARTS))
     parser.add_argument("--gb", type=float, default=12.0)
     parser.add_argument("--limit", default="2G")
     parser.add_argument("--binary", default="target/release/upoe")
     parser.add_argument("--experts", default="10")
     parser.add_argument("--folder", default=None)
+    parser.add_argument("--runs", type=int, default=3)
+    parser.add_argument("--least", type=int, default=0, help="rows of the smallest table of a curve")
+    parser.add_argument("--most", type=int, default=100_000_000, help="rows of the largest table of a curve")
+    parser.add_argument("--places", default="memory,file,dask,spark", type=lambda text: text.split(","))
+    parser.add_argument("--memory-most", type=int, default=10_000_000)
+    parser.add_argument("--dask-most", type=int, default=10_000_000)
+    parser.add_argument("--spark-most", type=int, default=10_000_000)
     given = parser.parse_args()
-    rows = int(given.gb * 1e9 / 8 / COLUMNS)
-    with tempfile.TemporaryDirectory(dir=given.folder) as folder:
-        table = Path(folder) / "table.npy"
-        seconds = make(table, rows)
-        gb = os.path.getsize(table) / 1e9
-        print(f"table: {rows:,} rows × {COLUMNS}, {gb:.1f} GB, made in {seconds:.0f} s", flush=True)
-        print(f"dd reads it from the disk at {dd(table):.2f} GB/s", flush=True)
-        half = f"{size(given.limit) // 2**21}M"
-        large = fit(given.binary, table, given.limit, "--experts", given.experts, "--memory", half)
-        print(f"limit {given.limit}: {large}", flush=True)
-        if large["passes"]:
-            rate = large["passes"] * gb / float(large["learning"])
-            print(f"{large['passes']} passes, {rate:.2f} GB/s while learning", flush=True)
-        table.unlink()
-        for n in (100_000, 1_000_000):
-            if n > rows:
-                continue
-            make(table, n)
-            sample = ["--experts", given.experts, "--sample", "50000"]
-            inside = fit(given.binary, table, None, *sample)
-            outside = fit(given.binary, table, None, *sample, "--memory", "1M")
-            ratio = float(outside["learning"]) / float(inside["learning"])
-            print(f"{n:,} rows: in memory {inside['learning']:.1f} s, from a file "
-                  f"{outside['learning']:.1f} s ({ratio:.2f} ×, {outside['passes']} passes); "
-                  f"ln p apart {abs(inside['ln p'] - outside['ln p']):.1e}", flush=True)
-            table.unlink()
+    for part in given.part.split(","):
+        if part == "page":
+            scale_page.write(json.loads(RESULTS.read_text()))
+            continue
+        with tempfile.TemporaryDirectory(dir=given.folder) as folder:
+            keep(part, globals()[part](given, Path(folder)))
 
 
 if __name__ == "__main__":

@@ -63,6 +63,8 @@ class _Workers:
         for future in self.kept:
             if future.status == "error":
                 future.result()
+        # The sphered rows replace them. Dask still knows how to make them where a worker is lost.
+        self.raw = []
 
     def ask(self, question: bytes) -> list[bytes]:
         return self._each(_cluster.ask, self.kept, question)

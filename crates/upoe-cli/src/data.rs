@@ -48,16 +48,18 @@ impl Data {
         let length = |file: &PathBuf| std::fs::metadata(file).ok().filter(|m| m.is_file());
         let lengths: Option<Vec<u64>> =
             files.iter().map(|file| length(file).map(|m| m.len())).collect();
-        let bytes = lengths.map_or(0, |lengths| lengths.iter().sum());
+        let lengths = lengths.unwrap_or_default();
+        let bytes = lengths.iter().sum();
         if bytes < SMALL || (files.len() == 1 && is_matlab(&files[0])) {
             return Ok(Data { files, size: None });
         }
-        let first = length(&files[0]).map_or(1, |m| m.len()).max(1);
-        // What is wrong with a table is said where it is read.
-        let Some((rows, columns)) = look(&files[0], options) else {
+        // Of the largest file: one with few rows has more bytes for each. What is wrong with a table is said
+        // where it is read.
+        let largest = (0..lengths.len()).max_by_key(|&k| lengths[k]).unwrap_or(0);
+        let Some((rows, columns)) = look(&files[largest], options) else {
             return Ok(Data { files, size: None });
         };
-        let rows = (rows * bytes as f64 / first as f64) as u64;
+        let rows = (rows * bytes as f64 / lengths[largest] as f64) as u64;
         Ok(Data { files, size: Some(Size { rows, columns, bytes }) })
     }
 
@@ -70,7 +72,8 @@ impl Data {
     pub fn read(&self, options: &ReadOptions, progress: &Progress) -> Result<Table, Failure> {
         let mut table = progress.read(&self.files[0], options)?;
         for file in &self.files[1..] {
-            let more = progress.read(file, &self.options_after(options, &table.names))?;
+            let more = progress.read(file, &self.options_after(options, &table.names));
+            let more = more.map_err(|failure| self.unlike_first(options, failure))?;
             append(&mut table, more);
         }
         Ok(table)
@@ -83,11 +86,24 @@ impl Data {
         })
     }
 
+    /// Later files are read like rows for a model; what they lack are columns of the first one.
+    fn unlike_first(&self, options: &ReadOptions, failure: Failure) -> Failure {
+        match failure {
+            Failure::Message(text) if options.model_columns.is_none() => {
+                let first = format!("columns that {} has", self.files[0].display());
+                let text = text.replace("columns the model needs", &first);
+                let text = text.replace("the model needs", "those before it have");
+                Failure::Message(text.replace("; select them in the model's order", ""))
+            }
+            failure => failure,
+        }
+    }
+
     /// Reads it in blocks of about `rows` rows, in order; says how far it is.
     pub fn blocks(
         &self,
         what: &str,
-        options: &ReadOptions,
+        given: &ReadOptions,
         rows: usize,
         progress: &Progress,
         mut work: impl FnMut(Table) -> Result<(), Failure>,
@@ -95,12 +111,12 @@ impl Data {
         let mut meter = Meter::new(progress, what, self.size.map_or(0, |size| size.bytes));
         let mut names: Option<Vec<String>> = None;
         let (total, mut failure) = (Cell::new(0), None);
-        let mut dropped = (0, 0);
+        let mut dropped = 0;
         let mut before = 0;
         for file in &self.files {
             let options = match &names {
-                Some(names) => self.options_after(options, names),
-                None => options.clone(),
+                Some(names) => self.options_after(given, names),
+                None => given.clone(),
             };
             let mut told = 0;
             let read = Table::read_blocks(
@@ -119,8 +135,8 @@ impl Data {
                     names.get_or_insert_with(|| block.names.clone());
                     for notice in &block.notices {
                         match notice {
-                            upoe_table::TableNotice::DroppedRows { dropped: d, rows } => {
-                                dropped = (dropped.0 + d, dropped.1 + rows);
+                            upoe_table::TableNotice::DroppedRows { dropped: some, .. } => {
+                                dropped += some;
                             }
                             notice => progress.pass_on(notice),
                         }
@@ -135,11 +151,16 @@ impl Data {
             if let Some(failure) = failure.take() {
                 return Err(failure);
             }
-            read?;
+            let first = std::ptr::eq(file, &self.files[0]);
+            read.map_err(Failure::from).map_err(|failure| match first {
+                true => failure,
+                false => self.unlike_first(given, failure),
+            })?;
             before += told;
         }
-        if dropped.0 > 0 {
-            let (dropped, rows) = dropped;
+        if dropped > 0 {
+            // Blocks without such rows say nothing.
+            let rows = dropped + total.get() as usize;
             progress.pass_on(&upoe_table::TableNotice::DroppedRows { dropped, rows });
         }
         Ok(total.get())
@@ -324,8 +345,8 @@ pub fn parse_size(text: &str) -> Result<u64, String> {
     if (1.0..1e18).contains(&bytes) { Ok(bytes as u64) } else { Err(wrong()) }
 }
 
-/// The memory that a fit may take where none is given: half of what is free, and no more than this process
-/// is allowed.
+/// The memory that a fit may take where none is given: half of what is free, or of what this process is
+/// allowed.
 pub fn free_memory() -> u64 {
     let read = |file: &str| std::fs::read_to_string(file).unwrap_or_default();
     let number = |text: &str, key: &str, at: usize| {
@@ -337,7 +358,7 @@ pub fn free_memory() -> u64 {
     let group = read("/sys/fs/cgroup/memory.max").trim().parse::<u64>().ok();
     let group = group
         .or_else(|| read("/sys/fs/cgroup/memory/memory.limit_in_bytes").trim().parse::<u64>().ok());
-    [free.map(|free| free / 2), limit, group].into_iter().flatten().min().unwrap_or(u64::MAX)
+    [free, limit, group].into_iter().flatten().min().map_or(u64::MAX, |free| free / 2)
 }
 
 #[cfg(test)]

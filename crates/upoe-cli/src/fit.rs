@@ -54,6 +54,11 @@ pub fn run(args: &FitArgs) -> Result<(), Failure> {
     options.groups = args.blocks.clone().or_else(|| args.holdout_by.clone());
     let data = Data::open(&args.table.data, &options)?;
     let memory = args.memory.unwrap_or_else(free_memory);
+    if args.memory.is_some() && args.table.data.as_os_str() == "-" {
+        let text =
+            "--memory: the standard input is read into memory, however large it is; give a file";
+        progress.note(text);
+    }
     let file = match data.larger_than(memory) {
         Some(about) => fit_large::learn(args, settings, &progress, &data, &options, about, memory)?,
         None => {

@@ -1,25 +1,23 @@
 //! Rows larger than memory, in a scratch file: partitions of a fit that are read one after another.
 //!
 //! The file has no name from the moment it is open, so nothing is left of it, however the program
-//! ends. Rows come in as they are; sphering replaces them block by block.
+//! ends. Rows come in as they are; sphering replaces them block by block. Blocks are the parts that rows
+//! in memory are summed in, so that both give the same bits.
 
 use std::fs::{File, OpenOptions};
-use std::io;
+use std::io::{self, Read};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::mpsc::sync_channel;
 
 use rayon::prelude::*;
 use sha2::{Digest, Sha256};
-use upoe::engine::{Cluster, Partition};
+use upoe::engine::{Cluster, Partition, part_rows};
 use upoe::{Rows, look, sphere};
 
 use crate::checkpoint::hexadecimal;
 
-/// Numbers in a block: 16 MB. It does not depend on the machine, so neither does the result.
-const BLOCK: usize = 1 << 21;
 /// Bytes that a sphered block may take beside its numbers and weights.
 const SPARE: u64 = 4096;
 
@@ -88,7 +86,7 @@ impl<'a> Scratch<'a> {
 
     /// Bytes that so many rows of so many columns take.
     pub fn bytes(rows: u64, columns: usize) -> u64 {
-        let per_block = (BLOCK / columns.max(1)).max(1) as u64;
+        let per_block = part_rows(columns) as u64;
         rows * 8 * (columns as u64 + 1) + (rows / per_block + 1) * SPARE
     }
 
@@ -110,7 +108,7 @@ impl<'a> Scratch<'a> {
     pub fn push(&mut self, values: &[f64], weights: Option<&[f64]>) -> io::Result<()> {
         self.values.extend_from_slice(values);
         self.weights.extend_from_slice(weights.unwrap_or_default());
-        let size = self.block_rows();
+        let size = part_rows(self.names.len());
         while self.values.len() >= size * self.names.len() {
             self.write_block(size)?;
         }
@@ -121,10 +119,6 @@ impl<'a> Scratch<'a> {
     pub fn finish(&mut self) -> io::Result<()> {
         let rows = self.values.len() / self.names.len().max(1);
         if rows > 0 { self.write_block(rows) } else { Ok(()) }
-    }
-
-    fn block_rows(&self) -> usize {
-        (BLOCK / self.names.len().max(1)).max(1)
     }
 
     fn write_block(&mut self, rows: usize) -> io::Result<()> {
@@ -175,40 +169,45 @@ impl<'a> Scratch<'a> {
         }
     }
 
-    /// Works on all parts of the file, which one thread reads ahead of the others.
+    /// Works on all parts of the file, in their order. The system reads ahead of the computation.
     fn each<T: Send>(
         &self,
         parts: &[Range<u64>],
-        work: impl Fn(usize, Vec<u8>) -> upoe::Result<T> + Sync,
+        work: impl Fn(usize, &mut Reading) -> upoe::Result<T> + Sync,
     ) -> upoe::Result<Vec<T>> {
         let total: u64 = parts.iter().map(|part| part.end - part.start).sum();
         let done = AtomicU64::new(0);
         self.passes.fetch_add(1, Ordering::Relaxed);
         (self.heard)(0, total);
-        let ahead = rayon::current_num_threads();
-        let mut found: Vec<(usize, upoe::Result<T>)> = std::thread::scope(|scope| {
-            let (sender, receiver) = sync_channel(ahead);
-            scope.spawn(move || {
-                for (index, part) in parts.iter().enumerate() {
-                    let mut bytes = vec![0; (part.end - part.start) as usize];
-                    let read = read_at(&self.file, &mut bytes, part.start).map(|()| bytes);
-                    let failed = read.is_err();
-                    if sender.send((index, read)).is_err() || failed {
-                        return;
-                    }
-                }
-            });
-            let answer = |(index, bytes): (usize, io::Result<Vec<u8>>)| {
-                let bytes = bytes.map_err(|error| self.failed(index, &error));
-                let length = bytes.as_ref().map_or(0, |bytes| bytes.len() as u64);
-                let answer = bytes.and_then(|bytes| work(index, bytes));
-                (self.heard)(done.fetch_add(length, Ordering::Relaxed) + length, total);
-                (index, answer)
-            };
-            receiver.into_iter().par_bridge().map(answer).collect()
-        });
+        let ahead = 2 * rayon::current_num_threads();
+        parts.iter().take(ahead).for_each(|part| self.read_ahead(part));
+        let answer = |index: usize| {
+            if let Some(part) = parts.get(index + ahead) {
+                self.read_ahead(part);
+            }
+            let Range { start, end } = parts[index].clone();
+            let answer = work(index, &mut Reading { file: &self.file, at: start, end });
+            let length = end - start;
+            (self.heard)(done.fetch_add(length, Ordering::Relaxed) + length, total);
+            (index, answer)
+        };
+        // A bridge hands parts out one after another, so that the file is read in its order.
+        let mut found: Vec<_> = (0..parts.len()).par_bridge().map(answer).collect();
         found.sort_by_key(|(index, _)| *index);
         found.into_iter().map(|(_, answer)| answer).collect()
+    }
+
+    /// Asks the system to read some bytes before they are needed.
+    fn read_ahead(&self, part: &Range<u64>) {
+        #[cfg(target_os = "linux")]
+        {
+            let length = std::num::NonZeroU64::new(part.end - part.start);
+            // Advice: where it is refused, nothing is lost.
+            let _ =
+                rustix::fs::fadvise(&self.file, part.start, length, rustix::fs::Advice::WillNeed);
+        }
+        #[cfg(not(target_os = "linux"))]
+        let _ = part;
     }
 
     fn raw(&self) -> Vec<Range<u64>> {
@@ -221,7 +220,9 @@ impl<'a> Scratch<'a> {
         &self,
         work: impl Fn(usize, &Rows) -> upoe::Result<T> + Sync,
     ) -> upoe::Result<Vec<T>> {
-        self.each(&self.raw(), |index, bytes| {
+        self.each(&self.raw(), |index, part| {
+            let mut bytes = vec![0; (part.end - part.at) as usize];
+            part.read_exact(&mut bytes).map_err(|error| self.failed(index, &error))?;
             let numbers = from_bytes(&bytes);
             drop(bytes);
             let (values, weights) = numbers.split_at(self.blocks[index].rows * self.names.len());
@@ -249,16 +250,34 @@ impl Cluster for Scratch<'_> {
 
     fn ask(&self, question: &[u8]) -> upoe::Result<Vec<Vec<u8>>> {
         let parts = self.spheres.lock().unwrap_or_else(std::sync::PoisonError::into_inner).clone();
-        self.each(&parts, |_, bytes| {
-            let partition = Partition::from_bytes(&bytes)?;
-            drop(bytes);
-            partition.answer(question)
+        self.each(&parts, |index, part| {
+            let length = (part.end - part.at) as usize;
+            let partition = Partition::read(part, length);
+            partition.map_err(|error| self.failed(index, &error))?.answer(question)
         })
     }
 }
 
+/// A part of the file that is being read.
+struct Reading<'a> {
+    file: &'a File,
+    at: u64,
+    end: u64,
+}
+
+impl Read for Reading<'_> {
+    fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
+        let most = bytes.len().min((self.end - self.at) as usize);
+        let read = read_at(self.file, &mut bytes[..most], self.at)?;
+        self.at += read as u64;
+        Ok(read)
+    }
+}
+
 fn to_bytes(numbers: &[f64]) -> Vec<u8> {
-    numbers.iter().flat_map(|x| x.to_le_bytes()).collect()
+    let mut bytes = Vec::with_capacity(8 * numbers.len());
+    numbers.iter().for_each(|x| bytes.extend_from_slice(&x.to_le_bytes()));
+    bytes
 }
 
 fn from_bytes(bytes: &[u8]) -> Vec<f64> {
@@ -266,8 +285,8 @@ fn from_bytes(bytes: &[u8]) -> Vec<f64> {
 }
 
 #[cfg(unix)]
-fn read_at(file: &File, bytes: &mut [u8], at: u64) -> io::Result<()> {
-    std::os::unix::fs::FileExt::read_exact_at(file, bytes, at)
+fn read_at(file: &File, bytes: &mut [u8], at: u64) -> io::Result<usize> {
+    std::os::unix::fs::FileExt::read_at(file, bytes, at)
 }
 
 #[cfg(unix)]
@@ -276,15 +295,8 @@ fn write_at(file: &File, bytes: &[u8], at: u64) -> io::Result<()> {
 }
 
 #[cfg(windows)]
-fn read_at(file: &File, mut bytes: &mut [u8], mut at: u64) -> io::Result<()> {
-    while !bytes.is_empty() {
-        let read = std::os::windows::fs::FileExt::seek_read(file, bytes, at)?;
-        if read == 0 {
-            return Err(io::ErrorKind::UnexpectedEof.into());
-        }
-        (bytes, at) = (&mut bytes[read..], at + read as u64);
-    }
-    Ok(())
+fn read_at(file: &File, bytes: &mut [u8], at: u64) -> io::Result<usize> {
+    std::os::windows::fs::FileExt::seek_read(file, bytes, at)
 }
 
 #[cfg(windows)]

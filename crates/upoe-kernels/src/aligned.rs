@@ -21,6 +21,24 @@ impl<T: Real> Aligned<T> {
     }
 }
 
+impl<T: Real> Aligned<T> {
+    /// Its numbers as bytes, in the order of this machine.
+    pub fn bytes(&self) -> &[u8] {
+        let numbers: &[T] = self;
+        // SAFETY: `Real` is f32 or f64 (`Lane` is sealed by them alone), which have no padding, and any
+        // byte may be read; the slice has as many bytes as the numbers, and borrows them.
+        unsafe { std::slice::from_raw_parts(numbers.as_ptr().cast(), size_of_val(numbers)) }
+    }
+
+    /// The same, to be written.
+    pub fn bytes_mut(&mut self) -> &mut [u8] {
+        let numbers: &mut [T] = self;
+        let size = size_of_val(numbers);
+        // SAFETY: as in `bytes`; any bits are an f32 or f64, and the numbers are borrowed mutably.
+        unsafe { std::slice::from_raw_parts_mut(numbers.as_mut_ptr().cast(), size) }
+    }
+}
+
 impl<T: Real> From<&[T]> for Aligned<T> {
     fn from(values: &[T]) -> Self {
         let mut out = Self::new(values.len());

@@ -50,17 +50,20 @@ impl<T: Real> Group<'_, T> {
         }
     }
 
-    /// The sums over all chunks.
-    pub fn sums(&self, chunks: &[Range<usize>], parallel: bool) -> Partial {
-        if chunks.is_empty() {
+    /// The sums over all chunks of all parts.
+    pub fn sums(&self, parts: &[Vec<Range<usize>>], parallel: bool) -> Partial {
+        if parts.is_empty() {
             return self.empty();
         }
-        let leaf = |i: usize| self.chunk(chunks[i].clone());
         let add = |a: &mut Partial, b: Partial| {
             tree::add(&mut a.gradients, &b.gradients);
             tree::add(&mut a.sums, &b.sums);
         };
-        tree::reduce(0..chunks.len(), parallel, &leaf, &add)
+        let part = |k: usize| {
+            let chunk = |i: usize| self.chunk(parts[k][i].clone());
+            tree::reduce(0..parts[k].len(), parallel, &chunk, &add)
+        };
+        tree::reduce(0..parts.len(), parallel, &part, &add)
     }
 
     /// The sums over one chunk of rows.

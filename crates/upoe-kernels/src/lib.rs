@@ -4,9 +4,9 @@
 //! each block of them to the candidate's [`Term`] (which writes the slopes E′(z) and adds
 //! its own sums) and accumulates the gradients `Σ weight · E′(z) · x`.
 //!
-//! Rows are cut into a fixed number of chunks that does not depend on the number of
-//! threads, and partial sums are added in a fixed order: any number of threads gives the
-//! same bits.
+//! Rows are cut into parts of a fixed size ([`part_rows`]), and parts into chunks. The cut does not depend on
+//! the number of threads, and partial sums are added in a fixed order: any number of threads gives the
+//! same bits, and so do parts that are summed one by one and merged by [`reduce`].
 
 mod aligned;
 mod block;
@@ -32,5 +32,6 @@ pub use moments::{affine, scatter};
 pub use packed::Packed;
 pub use pass::{Pass, Term, pass};
 pub use project::project;
-pub use rows::{Real, chunks};
+pub use rows::{Real, chunks, part_rows};
 pub use simd::dispatch;
+pub use tree::reduce;

@@ -2,7 +2,7 @@
 
 use crate::block::block_rows;
 use crate::project::{narrow, transpose};
-use crate::{Real, aligned::Aligned};
+use crate::{Real, aligned::Aligned, part_rows};
 use rayon::prelude::*;
 
 /// Rows to pass over many times. Wide rows lie one after the other; narrow ones in blocks,
@@ -12,6 +12,8 @@ pub struct Packed<T> {
     values: Aligned<T>,
     rows: usize,
     cols: usize,
+    /// Rows in a part.
+    part: usize,
 }
 
 impl<T: Real> Packed<T> {
@@ -32,7 +34,7 @@ impl<T: Real> Packed<T> {
                 transpose(copy, cols, cols, m, block, m);
             });
         }
-        Self { values, rows, cols }
+        Self { values, rows, cols, part: part_rows(cols) }
     }
 
     /// Rows that are packed already: [`Packed::values`] of some, or of whole blocks of them.
@@ -43,11 +45,21 @@ impl<T: Real> Packed<T> {
         let values = values.into();
         assert_eq!(values.len() % cols.max(1), 0, "rows × cols");
         let rows = values.len() / cols.max(1);
-        Self { values, rows, cols }
+        Self { values, rows, cols, part: part_rows(cols) }
+    }
+
+    /// The same, summed in parts of another size: that of a table with more columns, `cols` in all.
+    pub fn in_parts_of(self, cols: usize) -> Self {
+        Self { part: part_rows(cols), ..self }
+    }
+
+    /// Rows in a part.
+    pub(crate) fn part(&self) -> usize {
+        self.part
     }
 
     /// The values as they are packed.
-    pub fn values(&self) -> &[T] {
+    pub fn values(&self) -> &Aligned<T> {
         &self.values
     }
 

@@ -4,7 +4,7 @@ use crate::group::{Group, Partial};
 use crate::outer::padded;
 use crate::packed::Packed;
 use crate::project::Directions;
-use crate::{Real, chunks};
+use crate::{Real, rows::parts};
 use pulp::Arch;
 use rayon::prelude::*;
 use std::sync::Mutex;
@@ -64,12 +64,13 @@ pub(crate) fn pass_on<T: Real>(
     let (n, cols, k) = (rows.rows(), rows.cols(), terms.len());
     assert_eq!(directions.len(), k * cols, "directions × cols");
     assert!(weights.is_none_or(|w| w.len() == n), "one weight per row");
-    let chunks = chunks(n);
+    let parts = parts(n, rows.part());
+    let chunks = parts.iter().map(Vec::len).sum::<usize>();
     let parallel = n * k * (cols + 16) >= SERIAL;
 
     // With few chunks, threads are left without work unless the candidates are divided too.
     let threads = if parallel { rayon::current_num_threads() } else { 1 };
-    let splits = (2 * threads - 1).div_ceil(chunks.len().max(1));
+    let splits = (2 * threads - 1).div_ceil(chunks.max(1));
     let width = k.div_ceil(splits).next_multiple_of(8).clamp(8, GROUP);
     let group = |start: usize| {
         let stop = (start + width).min(k);
@@ -81,17 +82,17 @@ pub(crate) fn pass_on<T: Real>(
             terms: &terms[start..stop],
             spare: Mutex::default(),
         };
-        group.sums(&chunks, parallel)
+        group.sums(&parts, parallel)
     };
     let starts: Vec<usize> = (0..k).step_by(width).collect();
-    let parts: Vec<Partial> = if parallel && starts.len() > 1 {
+    let groups: Vec<Partial> = if parallel && starts.len() > 1 {
         starts.into_par_iter().map(group).collect()
     } else {
         starts.into_iter().map(group).collect()
     };
 
     let mut out = Pass { gradients: Vec::with_capacity(k * cols), sums: Vec::with_capacity(k) };
-    for (part, terms) in parts.iter().zip(terms.chunks(width)) {
+    for (part, terms) in groups.iter().zip(terms.chunks(width)) {
         let mut sums = &part.sums[..];
         for (i, term) in terms.iter().enumerate() {
             out.gradients.extend_from_slice(&part.gradients[i * padded(cols)..][..cols]);

@@ -33,6 +33,25 @@ impl Real for f32 {
     }
 }
 
+/// Numbers in a part: 16 MB in double precision.
+const PART: usize = 1 << 21;
+
+/// Rows in a part of a table with `cols` columns: a multiple of 960. Sums over more rows are sums over
+/// parts, which are added in the order of a balanced tree, so that rows that are read part by part
+/// give the bits of rows that are all in memory.
+pub fn part_rows(cols: usize) -> usize {
+    (PART / cols.max(1) / 960).max(1) * 960
+}
+
+/// The parts of `rows` rows, `part` rows each, and the chunks of each part.
+pub(crate) fn parts(rows: usize, part: usize) -> Vec<Vec<Range<usize>>> {
+    let moved = |start: usize| {
+        let chunks = chunks(part.min(rows - start)).into_iter();
+        chunks.map(|range| start + range.start..start + range.end).collect()
+    };
+    (0..rows).step_by(part.max(1)).map(moved).collect()
+}
+
 /// Cuts `rows` rows into at most 64 chunks of a multiple of 960 rows (whole blocks, where rows are
 /// narrow). The cut depends on
 /// nothing but the number of rows, so sums over chunks are reproducible.

@@ -4,6 +4,7 @@ mod edges;
 mod map;
 mod math;
 mod moments;
+mod parts;
 mod pass;
 
 use crate::Real;

@@ -1,15 +1,19 @@
-//! Sums over chunks of rows, in an order that threads do not change.
+//! Sums over chunks and parts of rows, in an order that threads do not change.
 
 use std::ops::Range;
 
 /// Combines `leaf(0), …, leaf(n − 1)` in a balanced binary tree. With `parallel`, the
 /// branches run on the current thread pool; the tree, and so the result, is the same.
-pub(crate) fn reduce<A: Send>(
+///
+/// # Panics
+/// If the range is empty.
+pub fn reduce<A: Send>(
     range: Range<usize>,
     parallel: bool,
     leaf: &(impl Fn(usize) -> A + Sync),
     add: &(impl Fn(&mut A, A) + Sync),
 ) -> A {
+    assert!(!range.is_empty(), "nothing to combine");
     if range.len() == 1 {
         return leaf(range.start);
     }

@@ -372,10 +372,12 @@ fn in_memory<T: upoe_kernels::Real>(
 ) -> Result<Box<dyn Engine>> {
     let (x, dims) = (whitening.sphere_as::<T>(rows), whitening.dims());
     let weights = rows.weights().map(<[f64]>::to_vec);
-    Ok(Box::new(match white {
+    let engine = match white {
         true => Memory::new(x, dims, weights)?,
         false => Memory::held_out(x, dims, weights)?,
-    }))
+    };
+    // Where dimensions were dropped, parts are still those of the rows in a file.
+    Ok(Box::new(engine.in_parts_of(whitening.columns())))
 }
 
 /// Refuses a state that does not fit sphered rows of `dims` dimensions.

@@ -5,6 +5,7 @@ use crate::rows::{Rows, Values};
 use faer::{Mat, MatRef};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
+use upoe_kernels::part_rows;
 
 /// Total weight, mean and scatter Σ w (x − mean)(x − mean)ᵀ of some rows.
 ///
@@ -93,19 +94,33 @@ impl Moments {
 
     /// The moments of some rows, whose cells and weights must be finite.
     pub fn of(rows: &Rows) -> Result<Self> {
+        Self::in_parts_of(rows, rows.columns())
+    }
+
+    /// The same, merged from parts as large as those of a table with `columns` columns.
+    pub(crate) fn in_parts_of(rows: &Rows, columns: usize) -> Result<Self> {
         rows.check()?;
-        let columns = rows.columns();
+        let part = part_rows(columns);
+        let mut out = Moments::empty(rows.columns());
+        for start in (0..rows.len()).step_by(part) {
+            out.merge(&Self::of_part(&rows.slice(start..(start + part).min(rows.len()))));
+        }
+        if out.rows > 0 {
+            out.check(rows)?;
+        }
+        Ok(out)
+    }
+
+    fn of_part(rows: &Rows) -> Self {
         let count = (0..rows.len()).filter(|&i| rows.weight(i) > 0.0).count();
         if count == 0 {
-            return Ok(Moments::empty(columns));
+            return Moments::empty(rows.columns());
         }
         let (near, weights) = (mean(rows), rows.weights());
-        let out = match rows.values() {
+        match rows.values() {
             Values::Double(x) => Self::near(x, weights, count, near),
             Values::Single(x) => Self::near(x, weights, count, near),
-        };
-        out.check(rows)?;
-        Ok(out)
+        }
     }
 
     /// With all correlations divided by 1 + `prior`, as if there were so many rows of uncorrelated columns per

@@ -3,7 +3,7 @@
 use crate::common::normals;
 use std::ops::Range;
 use std::sync::Mutex;
-use upoe::engine::{Cluster, Partition};
+use upoe::engine::{Cluster, Partition, part_rows};
 use upoe::expert::Family;
 use upoe::{Error, Fitter, Moments, Precision, Result, Rows, Settings, look, sphere};
 
@@ -111,6 +111,56 @@ fn the_same_bits_for_any_number_of_workers_and_the_same_model_as_in_memory() {
         assert!(*places.asked.lock().unwrap() <= 2 + 2 * 8, "{:?}", places.asked);
         let first = first.get_or_insert_with(|| fit.state.clone());
         assert_eq!(*first, fit.state, "{workers} workers");
+    }
+}
+
+/// Partitions of as many rows as are summed together in memory: the model has the same bits, with all rows for
+/// all steps, with a sample, in single precision, and where sphering is refined and drops dimensions.
+#[test]
+fn partitions_of_whole_parts_give_the_bits_of_memory() {
+    const COLUMNS: usize = 240;
+    let (rows, part) = (20_300, part_rows(COLUMNS));
+    let mut values = normals(rows * COLUMNS, 9);
+    let heavy = normals(rows, 10);
+    for (row, heavy) in values.chunks_exact_mut(COLUMNS).zip(&heavy) {
+        row[0] /= heavy.abs().max(0.2);
+        row[1] += 0.5 * row[0];
+        row[2] = row[1] + 1e-5 * row[2];
+    }
+    let cuts: Vec<usize> = (0..rows).step_by(part).chain([rows]).collect();
+    // Three parts and a rest: neither one sum nor a chain gives the bits of a tree.
+    assert_eq!(cuts.len(), 4);
+    let table = Rows::new(&values, COLUMNS).unwrap();
+    let base = Settings::default().with(|s| {
+        (s.experts, s.families, s.starts) = (Some(1), Family::StudentT.into(), Some(4));
+        s.max_iter = 12;
+    });
+    let all = [
+        base.clone(),
+        base.clone().with(|s| s.sample = Some(10_000)),
+        base.clone().with(|s| (s.sample, s.precision) = (Some(10_000), Precision::F32)),
+        base.with(|s| (s.sample, s.dims) = (Some(10_000), upoe::Dims::Count(3))),
+    ];
+    for settings in all {
+        let memory = Fitter::new(settings.clone()).fit(&table).unwrap();
+        let places = Places::new(values.clone(), COLUMNS, &cuts, 2);
+        let (fit, evaluation) = Fitter::new(settings.clone()).fit_cluster(&places, None).unwrap();
+        assert!(memory.left_out.is_empty() && memory.state.experts.len() == 1);
+        let sphering = |fit: &upoe::Fit| {
+            let whitening = fit.model.whitening();
+            let numbers = whitening.matrix().col_iter().flat_map(|c| c.iter().copied());
+            let numbers =
+                numbers.chain(whitening.mean().iter().copied()).chain([whitening.ln_det()]);
+            numbers.map(f64::to_bits).collect::<Vec<u64>>()
+        };
+        assert!(sphering(&fit) == sphering(&memory), "{settings:?}");
+        assert_eq!(fit.state, memory.state, "{settings:?}");
+        let expected = memory.evaluate(&table, None).unwrap().log_density.train.unwrap();
+        let apart = (evaluation.log_density.train.unwrap() - expected).abs();
+        assert!(
+            apart < 1e-11 * expected.abs() || settings.precision == Precision::F32,
+            "{apart:e}"
+        );
     }
 }
 

@@ -2,6 +2,7 @@
 
 use crate::{Place, Run};
 use serde_json::Value;
+use upoe_file::ModelFile;
 
 const ROWS: &str = "60000";
 
@@ -48,6 +49,11 @@ fn every_format_and_several_files_give_the_same_bits_and_the_model_of_memory() {
     {
         assert_eq!(learned(&fit(&place, data, &[]).ok()), expected, "{data}");
     }
+    // A first file with one row does not hide how many there are.
+    let said = fit(&place, "parts", &[]).ok().err;
+    let about = said.split("about ").nth(1).unwrap().split(" rows").next().unwrap();
+    let about: f64 = about.replace(',', "").parse().unwrap();
+    assert!((about / 60_000.0 - 1.0).abs() < 0.1, "{said}");
     let memory = place.run(&[
         "fit",
         "data.csv",
@@ -68,6 +74,46 @@ fn every_format_and_several_files_give_the_same_bits_and_the_model_of_memory() {
     assert!(passes.parse::<usize>().unwrap() <= 3 + 2 * 8, "{}", one.err);
     let left: Vec<_> = std::fs::read_dir(place.root()).unwrap().flatten().collect();
     assert!(left.iter().all(|f| !f.file_name().to_string_lossy().contains("scratch")), "{left:?}");
+}
+
+/// The bytes of a model file, without what is different for each run: the seconds it took; and without what
+/// is computed of rows in memory after the fit: ln p from the scores of all rows, and groups.
+fn bytes(place: &Place, name: &str) -> Vec<u8> {
+    let mut file = ModelFile::read(place.path(name)).unwrap();
+    let training = &mut file.training;
+    training.seconds = 0.0;
+    training.evaluation.log_density.train = None;
+    training.evaluation.log_likelihood.train = None;
+    file.groups = None;
+    // NPY has none.
+    file.names = (1..=file.names.len()).map(|k| format!("c{k}")).collect();
+    file.write(place.path("bare.upoe")).unwrap();
+    std::fs::read(place.path("bare.upoe")).unwrap()
+}
+
+/// More numbers than are summed together at once, in files with blocks of several sizes.
+#[test]
+fn model_files_of_memory_and_of_files_have_the_same_bytes() {
+    let place = Place::new();
+    place.write("few.csv", crate::heavy_tails(2_000, 80));
+    place.run(&["fit", "few.csv", "-o", "m.upoe", "--experts", "0", "--quiet"]).ok();
+    for kind in ["npy", "parquet", "csv"] {
+        place.run(&["sample", "m.upoe", "-n", "54000", "-o", &format!("data.{kind}")]).ok();
+    }
+    let fit = |data: &str, model: &str, more: &[&str]| {
+        let mut args = vec!["fit", data, "-o", model, "--experts", "1", "--family", "student-t"];
+        args.extend(["--starts", "4", "--max-iter", "10", "--scratch", ".", "--quiet"]);
+        place.run(&[&args, more].concat()).ok();
+        bytes(&place, model)
+    };
+    for sample in [["--sample", "all"], ["--sample", "10000"]] {
+        let memory = fit("data.npy", "memory.upoe", &sample);
+        for kind in ["npy", "parquet", "csv"] {
+            let more = [&sample[..], &["--memory", "1M"]].concat();
+            let file = fit(&format!("data.{kind}"), &format!("{kind}.upoe"), &more);
+            assert!(file == memory, "{kind} {sample:?}");
+        }
+    }
 }
 
 #[test]
@@ -112,6 +158,18 @@ fn what_cannot_be_done_is_said() {
     place.write("bad.csv", lines.join("\n"));
     let said = fit(&place, "bad.csv", &[]);
     said.failed(1, &["row 50001", "column `CL`", "x"]);
+    place.write("parts/part-9.csv", "a,RW,CL,CW,BD\n1,2,3,4,5\n");
+    let unlike = fit(&place, "parts", &[]);
+    unlike.failed(1, &["part-9.csv", "columns that parts/part-0.csv has", "`FL`"]);
+    let small = place.run(&["fit", "parts", "--experts", "0"]);
+    small.failed(1, &["part-9.csv", "columns that parts/part-0.csv has", "`FL`"]);
+    lines[50_001] = "1,2,,4,5".into();
+    place.write("bad.csv", lines.join("\n"));
+    let dropped = fit(&place, "bad.csv", &["--missing", "drop"]).ok();
+    assert!(dropped.err.contains("left out 1 of 60000 rows"), "{}", dropped.err);
+    let piped = ["fit", "-", "--memory", "1M", "--experts", "0"];
+    let piped = place.run_with_input(&piped, text.as_bytes()).ok();
+    assert!(piped.err.contains("standard input is read into memory"), "{}", piped.err);
     fit(&place, "data.csv", &["--ordered"]).failed(1, &["--ordered", "--memory"]);
     fit(&place, "nothing*.csv", &[]).failed(1, &["no table is there"]);
     let mut args = vec!["fit", "data.csv", "--json", "--memory", "1M", "--scratch", "gone"];

@@ -4,7 +4,7 @@ use super::{as_rows, numbers, on_threads};
 use crate::{Packed, Pass, Real, Term, pass, pass::pass_on, project::project_on, simd::all};
 
 /// E(z) = scale · ln(1 + z²), and Σ w, Σ w E, Σ w z.
-struct Tail(f64);
+pub(super) struct Tail(pub f64);
 
 impl Term for Tail {
     fn n_sums(&self) -> usize {

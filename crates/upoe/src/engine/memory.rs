@@ -54,6 +54,11 @@ impl<T: Real> Memory<T> {
         Ok(Memory { white: false, ..Self::new(rows, dims, weights)? })
     }
 
+    /// The same, summed in parts as large as those of a table with `columns` columns.
+    pub(crate) fn in_parts_of(self, columns: usize) -> Self {
+        Memory { rows: self.rows.in_parts_of(columns), ..self }
+    }
+
     /// Copies of some rows and their weights.
     fn chosen(&self, rows: &[usize]) -> (Vec<T>, Option<Vec<f64>>) {
         let weights = self.weights.as_ref().map(|w| rows.iter().map(|&i| w[i]).collect());

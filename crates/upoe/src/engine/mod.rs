@@ -13,6 +13,10 @@ pub use memory::Memory;
 pub use partition::Partition;
 pub use remote::{Cluster, Remote};
 
+/// Rows that are summed together before sums are merged, of a table with so many columns. Where
+/// partitions have as many rows each, a fit of them has the bits of a fit in memory.
+pub use upoe_kernels::part_rows;
+
 pub(crate) use memory::rounding;
 pub(crate) use partition::{Stored, VERSION, at};
 pub(crate) use remote::Shape;

@@ -6,7 +6,8 @@
 use super::{Candidate, Engine, Memory, Picked, Sums};
 use crate::error::{Error, Result};
 use serde::{Deserialize, Serialize};
-use upoe_kernels::{Packed, Real};
+use std::io::{self, Read};
+use upoe_kernels::{Aligned, Packed, Real};
 
 /// What a partition is asked.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -116,6 +117,7 @@ impl Partition {
         });
         let header = Header {
             version: VERSION.into(),
+            order: ORDER.into(),
             index: self.index,
             dims: dims.unwrap_or(1),
             single,
@@ -136,39 +138,90 @@ impl Partition {
 
     /// The partition that [`Partition::to_bytes`] wrote.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
-        Self::read(bytes).ok_or_else(|| Error::Engine {
+        Self::read(&mut &*bytes, bytes.len()).map_err(|error| Error::Engine {
             place: "a partition".into(),
-            reason: format!("its bytes are damaged, or not of upoe {VERSION}"),
+            reason: error.to_string(),
         })
     }
 
-    fn read(bytes: &[u8]) -> Option<Self> {
-        let (length, bytes) = bytes.split_first_chunk::<8>()?;
-        let (header, mut bytes) = bytes.split_at_checked(u64::from_le_bytes(*length) as usize)?;
-        let header: Header = serde_json::from_slice(header).ok()?;
-        if header.version != VERSION || header.dims == 0 {
-            return None;
+    /// The same from a file, of which it takes `length` bytes. Rows are read to where they stay.
+    pub fn read(from: &mut dyn Read, length: usize) -> io::Result<Self> {
+        let mut from = Bytes { from, left: length };
+        let length = u64::from_le_bytes(from.take(8)?.try_into().unwrap_or_default());
+        let length = usize::try_from(length).map_err(|_| damaged())?;
+        let header: Header = serde_json::from_slice(&from.take(length)?).map_err(|_| damaged())?;
+        if header.version != VERSION || header.order != ORDER || header.dims == 0 {
+            return Err(damaged());
         }
         let mut rows = [None, None];
         for (which, rows) in rows.iter_mut().enumerate() {
             let Some(count) = header.rows[which] else { continue };
             let shape = (count, header.dims, header.weighted[which], which == 0);
             *rows = Some(match header.single {
-                true => Held::Single(read(&mut bytes, shape)?),
-                false => Held::Double(read(&mut bytes, shape)?),
+                true => Held::Single(from.rows(shape)?),
+                false => Held::Double(from.rows(shape)?),
             });
         }
-        bytes.is_empty().then_some(Partition { index: header.index, rows })
+        match from.left {
+            0 => Ok(Partition { index: header.index, rows }),
+            _ => Err(damaged()),
+        }
     }
+}
+
+/// Bytes of a partition that are still to be read.
+struct Bytes<'a> {
+    from: &'a mut dyn Read,
+    left: usize,
+}
+
+impl Bytes<'_> {
+    /// Takes so many; where fewer are left, nothing is allocated for them.
+    fn claim(&mut self, count: usize) -> io::Result<()> {
+        self.left = self.left.checked_sub(count).ok_or_else(damaged)?;
+        Ok(())
+    }
+
+    fn take(&mut self, count: usize) -> io::Result<Vec<u8>> {
+        self.claim(count)?;
+        let mut bytes = vec![0; count];
+        self.from.read_exact(&mut bytes)?;
+        Ok(bytes)
+    }
+
+    fn numbers<T: Real>(&mut self, count: usize) -> io::Result<Aligned<T>> {
+        self.claim(count.checked_mul(size_of::<T>()).ok_or_else(damaged)?)?;
+        let mut numbers = Aligned::new(count);
+        self.from.read_exact(numbers.bytes_mut())?;
+        Ok(numbers)
+    }
+
+    fn rows<T: Real>(
+        &mut self,
+        (rows, dims, weighted, white): (usize, usize, bool, bool),
+    ) -> io::Result<Memory<T>> {
+        let weights = if weighted { Some(self.numbers::<f64>(rows)?.to_vec()) } else { None };
+        let values = self.numbers::<T>(rows.checked_mul(dims).ok_or_else(damaged)?)?;
+        Ok(Memory::from_parts(Packed::from_packed(values, dims), weights, white))
+    }
+}
+
+fn damaged() -> io::Error {
+    let reason = format!("its bytes are damaged, or not of upoe {VERSION}");
+    io::Error::new(io::ErrorKind::InvalidData, reason)
 }
 
 /// The version of this crate. Workers must have the same.
 pub(crate) const VERSION: &str = env!("CARGO_PKG_VERSION");
 
+/// The order of bytes in a number.
+const ORDER: &str = if cfg!(target_endian = "big") { "big" } else { "little" };
+
 /// What bytes of a partition begin with.
 #[derive(Serialize, Deserialize)]
 struct Header {
     version: String,
+    order: String,
     index: usize,
     dims: usize,
     single: bool,
@@ -180,8 +233,6 @@ struct Header {
 pub(crate) trait Stored: Real {
     #[allow(private_interfaces)]
     fn held(rows: Memory<Self>) -> Held;
-    fn bytes(self) -> Vec<u8>;
-    fn number(bytes: &[u8]) -> Self;
 }
 
 macro_rules! stored {
@@ -191,12 +242,6 @@ macro_rules! stored {
             fn held(rows: Memory<Self>) -> Held {
                 Held::$kind(rows)
             }
-            fn bytes(self) -> Vec<u8> {
-                self.to_le_bytes().to_vec()
-            }
-            fn number(bytes: &[u8]) -> Self {
-                bytes.try_into().map_or(0.0, <$type>::from_le_bytes)
-            }
         }
     };
 }
@@ -204,24 +249,10 @@ stored!(f64, Double);
 stored!(f32, Single);
 
 fn write<T: Stored>(rows: &Memory<T>, bytes: &mut Vec<u8>) {
-    bytes.extend(rows.weights().unwrap_or_default().iter().flat_map(|w| w.to_le_bytes()));
-    bytes.extend(rows.packed().values().iter().flat_map(|x| x.bytes()));
-}
-
-fn read<T: Stored>(
-    bytes: &mut &[u8],
-    (rows, dims, weighted, white): (usize, usize, bool, bool),
-) -> Option<Memory<T>> {
-    let mut take = |n: usize| {
-        let (taken, rest) = bytes.split_at_checked(n)?;
-        *bytes = rest;
-        Some(taken)
-    };
-    let weights = if weighted { Some(from_bytes(take(rows.checked_mul(8)?)?)) } else { None };
-    let size = size_of::<T>();
-    let values = take(rows.checked_mul(dims)?.checked_mul(size)?)?;
-    let values: Vec<T> = values.chunks_exact(size).map(T::number).collect();
-    Some(Memory::from_parts(Packed::from_packed(values, dims), weights, white))
+    if let Some(weights) = rows.weights() {
+        bytes.extend_from_slice(Aligned::from(weights).bytes());
+    }
+    bytes.extend_from_slice(rows.packed().values().bytes());
 }
 
 /// Numbers as bytes.
@@ -231,5 +262,5 @@ pub(crate) fn to_bytes(numbers: impl IntoIterator<Item = f64>) -> Vec<u8> {
 
 /// Bytes as numbers; what is left over at the end does not count.
 pub(crate) fn from_bytes(bytes: &[u8]) -> Vec<f64> {
-    bytes.chunks_exact(8).map(f64::number).collect()
+    bytes.chunks_exact(8).map(|b| b.try_into().map_or(0.0, f64::from_le_bytes)).collect()
 }

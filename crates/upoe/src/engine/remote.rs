@@ -1,9 +1,9 @@
 //! Rows in several places, which answer questions.
 
 use super::partition::{Asked, Question, at, from_bytes};
-use super::{Candidate, Engine, Picked, Sums};
+use super::{Candidate, Engine, Memory, Picked, Sums, draw, rounding};
 use crate::error::{Error, Result};
-use upoe_kernels::Term as _;
+use upoe_kernels::{Real, Term as _};
 
 /// Several places with rows, such as the workers of a cluster. Each method sends the same bytes to all of
 /// them and returns their answers in the order of their numbers, whoever gave them.
@@ -123,18 +123,40 @@ impl Engine for Remote<'_> {
         let mut total: Vec<Sums> = candidates.iter().map(none).collect();
         let length: usize = candidates.iter().map(|c| self.dims + c.expert.n_sums()).sum();
         let answers = self.ask(Question::Sums(candidates.to_vec()))?;
-        for (partition, answer) in answers.iter().enumerate().filter(|(k, _)| self.has_rows(*k)) {
-            self.check(partition, answer, length)?;
-            let mut rest = &answer[..];
-            for sums in &mut total {
-                let (gradient, after) = rest.split_at(self.dims);
-                let (statistics, after) = after.split_at(sums.statistics.len());
-                rest = after;
-                let (gradient, statistics) = (gradient.to_vec(), statistics.to_vec());
-                sums.merge(&Sums { gradient, statistics });
+        let mut parts = Vec::new();
+        for (partition, answer) in answers.into_iter().enumerate() {
+            if self.has_rows(partition) {
+                self.check(partition, &answer, length)?;
+                parts.push(answer);
             }
         }
+        if parts.is_empty() {
+            return Ok(total);
+        }
+        // In the order in which rows in memory add up their parts.
+        let part = |k: usize| parts[k].clone();
+        let add = |a: &mut Vec<f64>, b: Vec<f64>| a.iter_mut().zip(b).for_each(|(a, b)| *a += b);
+        let whole = upoe_kernels::reduce(0..parts.len(), false, &part, &add);
+        let mut rest = whole.into_iter();
+        for sums in &mut total {
+            sums.gradient.iter_mut().zip(&mut rest).for_each(|(to, x)| *to = x);
+            sums.statistics.iter_mut().zip(&mut rest).for_each(|(to, x)| *to = x);
+        }
         Ok(total)
+    }
+
+    /// As the trait's default, but in the precision of the rows.
+    fn subset(&self, seed: u64, n: usize) -> Result<Option<Box<dyn Engine>>> {
+        let Some(chosen) = draw(self.rows(), seed, n) else { return Ok(None) };
+        let Picked { rows, weights } = self.pick(&chosen)?;
+        if weights.as_ref().is_some_and(|w| !(w.iter().sum::<f64>() > 0.0)) {
+            return Ok(None);
+        }
+        if self.rounding == rounding::<f64>() {
+            return Ok(Some(self.over(Picked { rows, weights })?));
+        }
+        let rows: Vec<f32> = rows.into_iter().map(Real::from_f64).collect();
+        Ok(Some(Box::new(Memory::held_out(rows, self.dims, weights)?)))
     }
 
     fn pick(&self, rows: &[usize]) -> Result<Picked> {

@@ -60,7 +60,7 @@ impl Whitening {
         if let Some(weights) = rows.weights() {
             x = x.weighted(weights)?;
         }
-        self.refine_by(&Moments::of(&x)?)
+        self.refine_by(&Moments::in_parts_of(&x, rows.columns())?)
     }
 
     /// Whether the smallest eigenvalue that [`Whitening::from_moments`] gives asks for refining.
