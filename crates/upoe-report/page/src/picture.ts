@@ -150,9 +150,22 @@ export function line(xs: ArrayLike<number>, ys: ArrayLike<number>, x: Scale, y: 
   return path;
 }
 
-/** Shortens a label to about `width` pixels of small text. */
+/** The text of pictures, to measure it with. */
+let pen: CanvasRenderingContext2D | null = null;
+
+/** The width of a picture's text, in pixels. */
+export function measure(text: string): number {
+  if (!pen) {
+    pen = document.createElement("canvas").getContext("2d")!;
+    pen.font = `12px ${getComputedStyle(document.body).fontFamily}`;
+  }
+  return pen.measureText(text).width;
+}
+
+/** Shortens a label to at most `width` pixels of a picture's text. */
 export function fit(text: string, width: number): string {
-  const most = Math.max(3, Math.floor(width / 6.6));
+  if (measure(text) <= width) return text;
   const characters = [...text];
-  return characters.length > most ? `${characters.slice(0, most - 1).join("")}…` : text;
+  while (characters.length > 2 && measure(`${characters.join("")}…`) > width) characters.pop();
+  return `${characters.join("")}…`;
 }
