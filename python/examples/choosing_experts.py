@@ -1,6 +1,6 @@
 """Choosing the number of experts by held-out likelihood.
 
-Handwritten digits, 64 pixels, reduced to 20 dimensions. The likelihood of the training rows
+300 handwritten digits, 64 pixels, reduced to 20 dimensions. The likelihood of the training rows
 only rises with every expert; that of rows held out says when to stop. One fit with `holdout`
 gives the whole curve; scikit-learn's cross-validation shows how sure that is, more slowly.
 """
@@ -17,7 +17,7 @@ from upoe import UPoE, UPoEWarning
 
 warnings.simplefilter("ignore", UPoEWarning)  # pixels have ties
 
-X = load_digits().data[:600]
+X = load_digits().data[:300]
 path = UPoE(n_dims=20, n_experts=20, holdout=0.3).fit(X)
 best = int(path.path_[:, 1].argmax())
 print(f"one fit: held-out likelihood is best with {best} experts "
