@@ -53,7 +53,7 @@ fn flag(remedy: &Remedy) -> Option<String> {
         Remedy::ChooseWeights => "--weights".into(),
         Remedy::DecimalComma => "--decimal ,".into(),
         Remedy::SkipLines => "--skip N".into(),
-        Remedy::Separator => "--sep CHARACTER".into(),
+        Remedy::Separator => "--sep CHAR".into(),
         Remedy::FirstLineIsHeader => "--header yes".into(),
         Remedy::FirstLineIsData => "--header no".into(),
         _ => return None,

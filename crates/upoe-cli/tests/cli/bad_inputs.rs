@@ -61,7 +61,7 @@ fn cells_that_are_no_numbers() {
 #[test]
 fn columns_that_cannot_be_had() {
     refused("Logger 3\n\na,b\n1,2\n3,4\n", &["skip the lines above it (`--skip N`)"]);
-    refused("a|b\n1|2\n3|4\n", &["no column holds numbers", "say by what (`--sep CHARACTER`)"]);
+    refused("a|b\n1|2\n3|4\n", &["no column holds numbers", "say by what (`--sep CHAR`)"]);
     refused_with("length,b\n1,2\n3,5\n", &["--columns", "lenght"], &["did you mean `length`?"]);
     refused_with("a,t\n1,x\n3,y\n", &["--columns", "a,t"], &["column `t` is text"]);
     refused_with("a,b\n1,2\n3,5\n", &["--exclude", "a,b"], &["nothing is left to model"]);

@@ -113,7 +113,7 @@ export function axisX(svg: SVGSVGElement, box: Box, x: Scale, label: string): vo
   for (const tick of ticks(x.domain, count)) {
     const at = Math.round(x(tick.value)) + 0.5;
     // A label at the picture's edge moves inwards so that it is not clipped.
-    const half = 3.5 * tick.label.length;
+    const half = 0.5 * measure(tick.label) + 1;
     const label = Math.min(width - half, Math.max(half, at));
     group.append(s("line", { x1: at, x2: at, y1: box.bottom, y2: box.bottom + 4, class: "rule" }));
     group.append(s("text", { x: label, y: box.bottom + 16, "text-anchor": "middle" }, tick.label));
