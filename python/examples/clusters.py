@@ -1,8 +1,8 @@
 """Clusters by projection pursuit: the Leptograpsus crabs.
 
 Five lengths of 200 crabs of two species and two sexes. Size dominates them, so the groups
-hardly show in any pair of columns or in the first principal components. Two directions with
-two-component experts find both species and sex, without having seen either.
+hardly show in any pair of columns or in the first principal components. A fit with its default settings
+finds two directions that separate species and sex, and four groups, without having seen either.
 """
 
 import csv
@@ -21,15 +21,11 @@ columns = ["FL", "RW", "CL", "CW", "BD"]
 X = np.array([[float(crab[c]) for c in columns] for crab in crabs])
 truth = np.array([crab["sp"] + crab["sex"] for crab in crabs])
 
-model = UPoE(n_experts=2, family="mixture", fix_mu=(-1, 1), fix_beta=20.0).fit(X)
+model = UPoE().fit(X)
 Z = model.transform(X)
-sides = [
-    expert.responsibilities(np.ascontiguousarray(Z[:, j])).argmax(axis=1)
-    for j, expert in enumerate(model.experts_)
-]
-groups = 2 * sides[0] + sides[1]
+groups = model.predict(X)
 print("gains in nats:", np.round(model.gains_, 4))
-print(f"adjusted Rand index of the four groups against species and sex: "
+print(f"adjusted Rand index of the {len(set(groups))} groups against species and sex: "
       f"{adjusted_rand_score(truth, groups):.2f}")
 
 figure, (left, right) = plt.subplots(1, 2, figsize=(11, 4.6), layout="constrained")

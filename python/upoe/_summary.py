@@ -59,7 +59,7 @@ def _groups(model: Any) -> list[str]:
         return []
     lines = ["", f"{len(groups)} groups"]
     for number, group in enumerate(groups, 1):
-        lines.append(f"{number:>6}  {100 * group.share:.0f} % of the rows: {group.name}")
+        lines.append(f"{number:>6}  {int(100 * group.share + 0.5)} % of the rows: {group.name}")
     return lines
 
 

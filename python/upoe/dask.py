@@ -167,7 +167,7 @@ def _rows(X: Any) -> tuple[Any, list[str] | None, int]:
     """A dask collection in partitions of whole rows, the names of its columns, their number."""
     if isinstance(X, da.Array):
         if X.ndim != 2:
-            raise ValueError(f"X has {X.ndim} dimension(s): rows and columns are needed")
+            raise ValueError(f"X has {X.ndim} dimensions: rows and columns are needed, which is two")
         X = X if X.numblocks[1] == 1 else X.rechunk({1: -1})
         return X, None, int(X.shape[1])
     if hasattr(X, "to_delayed") and hasattr(X, "columns"):

@@ -16,7 +16,7 @@ use crate::failure::{Failure, file_row, from_core};
 use crate::interrupt;
 use crate::output::{print, print_json};
 use crate::overwriting::refuse_overwriting;
-use crate::progress::Progress;
+use crate::progress::{Progress, counted};
 use crate::table::bold;
 use crate::visible;
 use crate::work::Pace;
@@ -214,7 +214,8 @@ impl Compare {
             return Ok(());
         }
         let (file, rows) = (table.source.display(), table.rows);
-        let text = format!("{file}: {rows} row(s) cannot be compared; at least 2 are needed");
+        let text =
+            format!("{file}: {} cannot be compared; at least 2 are needed", counted(rows, "row"));
         Err(Failure::Message(text))
     }
 
@@ -254,7 +255,10 @@ fn text(compared: &Comparison, row: &dyn Fn(usize) -> u64) -> String {
         if drop.impossible > 0 {
             let rows = drop.impossible;
             lines.push(format!(
-                "{rows} row(s) of B are impossible under that model and do not count in it"
+                "{} of B {} impossible under that model and {} not count in it",
+                counted(rows, "row"),
+                if rows == 1 { "is" } else { "are" },
+                if rows == 1 { "does" } else { "do" },
             ));
         }
     }

@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use upoe_table::{FileError, Table};
 
 use crate::interrupt;
+use crate::progress::counted;
 use crate::remedy;
 use crate::visible;
 
@@ -109,12 +110,14 @@ pub fn from_core(error: upoe::Error, table: &Table) -> Failure {
             row(i)
         ),
         upoe::Error::TooFewRows { rows, needed } => format!(
-            "{file}: {rows} row(s) to learn from, and at least {needed} are needed; add rows, or \
-             hold fewer out (rows of weight 0 do not count)"
+            "{file}: {} to learn from, and at least {needed} are needed; add rows, or \
+             hold fewer out (rows of weight 0 do not count)",
+            counted(rows, "row")
         ),
         upoe::Error::NoVariance { columns } => format!(
-            "{file}: none of the {columns} column(s) ({}) varies, so there is nothing to model; \
+            "{file}: none of the {} ({}) varies, so there is nothing to model; \
              choose others (`--columns`)",
+            counted(columns, "column"),
             list(&table.names)
         ),
         upoe::Error::Spread { column: c, variance } if variance < 1.0 => format!(

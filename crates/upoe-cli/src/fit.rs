@@ -17,7 +17,7 @@ use crate::interrupt;
 use crate::keeper::Keeper;
 use crate::output::{print, print_json};
 use crate::overwriting::{refuse_overwriting, refuse_same};
-use crate::progress::Progress;
+use crate::progress::{Progress, counted};
 use crate::stdout;
 use crate::watch::Watch;
 
@@ -86,10 +86,12 @@ pub fn run(args: &FitArgs) -> Result<(), Failure> {
         print(&describe::text(&file, 20))?;
     }
     if file.stop == StopReason::Interrupted {
-        let experts = file.state.experts.len();
+        let count = file.state.experts.len();
+        let experts = counted(count, "expert");
+        let (is_are, was) = if count == 1 { ("is", "was") } else { ("are", "were") };
         let kept = match &args.output {
-            Some(path) => format!("{experts} expert(s) are kept in {}", path.display()),
-            None => format!("{experts} expert(s) were learned until then"),
+            Some(path) => format!("{experts} {is_are} kept in {}", path.display()),
+            None => format!("{experts} {was} learned until then"),
         };
         return Err(Failure::Interrupted(
             (!args.common.quiet).then(|| format!("interrupted: {kept}")),

@@ -16,7 +16,7 @@ use crate::failure::{Failure, setting};
 use crate::fit_args::FitArgs;
 use crate::interrupt;
 use crate::keeper::Keeper;
-use crate::progress::{Progress, grouped};
+use crate::progress::{Progress, counted, grouped};
 use crate::watch::Watch;
 
 /// Rows of a block that is read.
@@ -80,10 +80,10 @@ pub fn learn(
     all.store(rows, Ordering::Relaxed);
     let seconds = start.elapsed().as_secs_f64();
     progress.say(&format!(
-        "read {name}: {} rows × {} columns in {} file(s) ({}, {:.0} MB/s)",
+        "read {name}: {} rows × {} columns in {} ({}, {:.0} MB/s)",
         grouped(rows as usize),
         scratch.names().len(),
-        data.files.len(),
+        counted(data.files.len(), "file"),
         crate::progress::duration(seconds),
         about.bytes as f64 / 1e6 / seconds
     ));

@@ -105,9 +105,9 @@ fn agreements<'a>(
     table: &'a Table,
     labels: &'a [usize],
 ) -> impl Iterator<Item = (&'a str, Agreement)> {
-    table.kept.iter().map(move |column| {
+    table.kept.iter().filter_map(move |column| {
         let levels: Vec<&str> = column.iter().collect();
-        (column.name.as_str(), Agreement::of(labels, &levels))
+        Some((column.name.as_str(), Agreement::of_labels(labels, &levels)?))
     })
 }
 
@@ -151,7 +151,7 @@ fn text(file: &ModelFile, groups: &Groups, table: &Table, labels: &[usize]) -> S
         shown.row(vec![
             (k + 1).to_string(),
             grouped(sizes[k]),
-            format!("{share:.0} %"),
+            format!("{:.0} %", share.round()),
             visible::line(&group.name).into(),
             visible::line(&parts.collect::<Vec<_>>().join(", ")).into(),
         ]);

@@ -7,7 +7,7 @@ use upoe_file::Checkpoint;
 
 use crate::failure::Failure;
 use crate::fit_args::FitArgs;
-use crate::progress::Progress;
+use crate::progress::{Progress, counted};
 
 /// Keeps the state of the fit in the checkpoint.
 pub struct Keeper<'a> {
@@ -51,7 +51,11 @@ impl<'a> Keeper<'a> {
         let found = Checkpoint::read(path)?;
         found.check(path, &self.settings, &self.data)?;
         let experts = found.state.experts.len();
-        self.progress.say(&format!("resumed after {experts} expert(s) from {}", path.display()));
+        self.progress.say(&format!(
+            "resumed after {} from {}",
+            counted(experts, "expert"),
+            path.display()
+        ));
         Ok(found.state)
     }
 

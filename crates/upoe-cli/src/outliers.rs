@@ -145,7 +145,11 @@ impl Outliers {
             }
             (None, None) => {
                 let chance = alpha * all as f64;
-                format!("{are} odd at alpha {alpha}; chance alone would give about {chance:.1}")
+                let number = match chance {
+                    few if few < 9.95 => format!("{few:.1}"),
+                    many => grouped(many.round() as usize),
+                };
+                format!("{are} odd at alpha {alpha}; chance alone would give about {number}")
             }
         };
         progress.say(&format!("{counted} {chance}"));

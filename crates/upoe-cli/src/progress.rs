@@ -208,6 +208,11 @@ pub fn duration(seconds: f64) -> String {
     }
 }
 
+/// A count with its noun: "1 row", "1,500 rows".
+pub fn counted(n: usize, noun: &str) -> String {
+    format!("{} {noun}{}", grouped(n), if n == 1 { "" } else { "s" })
+}
+
 /// A whole number with commas between thousands.
 pub fn grouped(n: usize) -> String {
     let digits = n.to_string();

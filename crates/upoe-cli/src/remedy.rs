@@ -52,6 +52,8 @@ fn flag(remedy: &Remedy) -> Option<String> {
         Remedy::ChooseColumns => "--columns".into(),
         Remedy::ChooseWeights => "--weights".into(),
         Remedy::DecimalComma => "--decimal ,".into(),
+        Remedy::SkipLines => "--skip N".into(),
+        Remedy::Separator => "--sep CHAR".into(),
         Remedy::FirstLineIsHeader => "--header yes".into(),
         Remedy::FirstLineIsData => "--header no".into(),
         _ => return None,

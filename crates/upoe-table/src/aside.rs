@@ -26,7 +26,7 @@ impl fmt::Display for Aside {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Aside::Identifier => "numbers the rows",
-            Aside::Flag => "has two values, a flag",
+            Aside::Flag => "has only two values, like a flag,",
             Aside::Date => "holds dates",
         })
     }

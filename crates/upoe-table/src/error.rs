@@ -105,9 +105,14 @@ fn list<T: fmt::Display>(items: &[T]) -> String {
 /// A number of cells, which are not counted to the end where there are too many.
 fn cells(found: usize) -> String {
     match found > MAX_COLUMNS {
-        true => format!("more than {MAX_COLUMNS}"),
-        false => found.to_string(),
+        true => format!("more than {MAX_COLUMNS} cells"),
+        false => format!("{found} cell{}", if found == 1 { "" } else { "s" }),
     }
+}
+
+/// A first row of one cell may be no row at all.
+fn title(expected: usize) -> &'static str {
+    if expected == 1 { "; if the table begins further down, skip the lines above it" } else { "" }
 }
 
 /// What went wrong with a table.
@@ -141,13 +146,11 @@ pub enum Error {
     HeaderOnly { file: PathBuf },
     #[error("{}: every row has a missing cell, so none is left; fill some in, or fit without the columns that are mostly empty", file.display())]
     AllRowsDropped { file: PathBuf },
-    #[error("{}: no column holds numbers (columns: {}); if the cells are separated by something other than commas, semicolons or tabs, convert the file", file.display(), list(columns))]
+    #[error("{}: no column holds numbers (columns: {}); if the cells are separated by something other than commas, semicolons or tabs, say by what", file.display(), list(columns))]
     NoNumericColumns { file: PathBuf, columns: Vec<String> },
-    #[error("{}: two columns are called `{name}` ({first} and {second}); rename one, since columns are matched by name", file.display())]
-    DuplicateColumn { file: PathBuf, name: String, first: usize, second: usize },
     #[error("{}: a row has more than {MAX_COLUMNS} cells, the most that a table can have; check the separator and the line ends, or exchange rows and columns", file.display())]
     TooManyColumns { file: PathBuf },
-    #[error("{}: {place} has {} cells where the first row has {expected}; add or remove cells there, or quote cells that contain the separator", file.display(), cells(*found))]
+    #[error("{}: {place} has {} where the first row has {expected}; add or remove cells there, or quote cells that contain the separator{}", file.display(), cells(*found), title(*expected))]
     Ragged { file: PathBuf, place: Place, found: usize, expected: usize },
     #[error("{}: {place} opens a quote (\") that is never closed; close it, or double quotes within a cell", file.display())]
     UnclosedQuote { file: PathBuf, place: Place },

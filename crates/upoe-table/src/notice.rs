@@ -31,6 +31,15 @@ pub enum TableNotice {
         /// The column.
         column: String,
     },
+    /// A column has the name of another one, and was given a new one.
+    RenamedColumn {
+        /// The name that both have.
+        column: String,
+        /// Which column it is, from 1.
+        position: usize,
+        /// Its new name.
+        renamed: String,
+    },
     /// A column counts rows, and is modelled nevertheless.
     IndexColumn {
         /// The column.
@@ -112,6 +121,7 @@ impl TableNotice {
         matches!(
             self,
             TableNotice::IndexColumn { .. }
+                | TableNotice::RenamedColumn { .. }
                 | TableNotice::NumericHeader { .. }
                 | TableNotice::Rounded { .. }
         )
@@ -123,11 +133,11 @@ impl fmt::Display for TableNotice {
         match self {
             TableNotice::TextColumn { column, example, kind: kind @ TextKind::WithUnit } => write!(
                 f,
-                "column `{column}` {kind} (`{example}`) and is left out; write plain numbers to have it \
+                "column `{column}` {kind} (such as `{example}`) and is left out; write plain numbers to have it \
                  modelled"
             ),
             TableNotice::TextColumn { column, example, kind } => {
-                write!(f, "column `{column}` {kind} (`{example}`) and is left out")
+                write!(f, "column `{column}` {kind} (such as `{example}`) and is left out")
             }
             TableNotice::LeftAside { column, what } => write!(
                 f,
@@ -136,6 +146,10 @@ impl fmt::Display for TableNotice {
             TableNotice::EmptyColumn { column } => {
                 write!(f, "column `{column}` has no values and is left out")
             }
+            TableNotice::RenamedColumn { column, position, renamed } => write!(
+                f,
+                "column {position} is called `{column}` like another one and is read as `{renamed}`"
+            ),
             TableNotice::IndexColumn { column } => write!(
                 f,
                 "column `{column}` counts 1, 2, 3… and looks like an index; it is modelled: \

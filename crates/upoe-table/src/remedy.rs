@@ -36,6 +36,10 @@ pub enum Remedy {
     FirstLineIsHeader,
     /// Say that numbers are written with decimal commas ([`dialect`](crate::ReadOptions::dialect)).
     DecimalComma,
+    /// Skip lines above the table ([`dialect`](crate::ReadOptions::dialect)).
+    SkipLines,
+    /// Say what separates cells ([`dialect`](crate::ReadOptions::dialect)).
+    Separator,
     /// Say that the first line holds data ([`header`](crate::ReadOptions::header)).
     FirstLineIsData,
 }
@@ -73,6 +77,8 @@ impl Error {
                 vec![Remedy::FirstLineIsHeader]
             }
             Error::TwoRoles { other, .. } => vec![Remedy::ChooseColumns, other.clone()],
+            Error::Ragged { expected: 1, .. } => vec![Remedy::SkipLines],
+            Error::NoNumericColumns { .. } => vec![Remedy::Separator],
             Error::ColumnCount { .. } => vec![Remedy::ChooseColumns],
             _ => Vec::new(),
         }

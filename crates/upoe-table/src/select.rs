@@ -9,6 +9,27 @@ use crate::find::{find, range, single, wanted};
 use crate::notice::TableNotice;
 use crate::remedy::Remedy;
 
+/// Names that differ: a name that another column has already gets a number, as in pandas.
+fn distinct(mut names: Vec<String>) -> (Vec<String>, Vec<TableNotice>) {
+    let mut all: HashSet<String> = names.iter().cloned().collect();
+    if all.len() == names.len() {
+        return (names, Vec::new());
+    }
+    let mut seen = HashSet::new();
+    let mut notices = Vec::new();
+    for (at, name) in names.iter_mut().enumerate() {
+        if seen.insert(name.clone()) {
+            continue;
+        }
+        let renamed = (1..).map(|k| format!("{name}.{k}")).find(|new| !all.contains(new));
+        let renamed = renamed.unwrap_or_default();
+        all.insert(renamed.clone());
+        let column = std::mem::replace(name, renamed.clone());
+        notices.push(TableNotice::RenamedColumn { column, position: at + 1, renamed });
+    }
+    (names, notices)
+}
+
 /// What to do with missing cells of modelled columns.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
@@ -104,15 +125,10 @@ impl Plan {
         if names.len() > MAX_COLUMNS {
             return Err(Error::TooManyColumns { file: file.to_owned() });
         }
-        let mut order: Vec<usize> = (0..names.len()).collect();
-        order.sort_by(|&a, &b| names[a].cmp(&names[b]).then(a.cmp(&b)));
-        for pair in order.windows(2) {
-            if names[pair[0]] == names[pair[1]] {
-                let (name, first, second) = (names[pair[0]].clone(), pair[0] + 1, pair[1] + 1);
-                return Err(Error::DuplicateColumn { file: file.to_owned(), name, first, second });
-            }
-        }
-        Plan::new(file, names, true, options)
+        let (names, renamed) = distinct(names);
+        let mut plan = Plan::new(file, names, true, options)?;
+        plan.notices.extend(renamed);
+        Ok(plan)
     }
 
     /// Roles for columns without names: they are called c1, c2, …
@@ -313,9 +329,14 @@ mod tests {
     }
 
     #[test]
-    fn duplicates_and_unknown_names_are_errors() {
-        let error = plan(&["a", "b", "a"], &ReadOptions::default()).unwrap_err();
-        assert!(matches!(error, Error::DuplicateColumn { first: 1, second: 3, .. }), "{error}");
+    fn equal_names_are_numbered_and_unknown_ones_are_errors() {
+        let found = plan(&["a", "b", "a", "a.1", "a"], &ReadOptions::default()).unwrap();
+        assert_eq!(found.names, ["a", "b", "a.2", "a.1", "a.3"]);
+        let said: Vec<String> = found.notices.iter().map(TableNotice::to_string).collect();
+        assert!(
+            said[0].starts_with("column 3 is called `a` like another one and is read as `a.2`")
+        );
+        assert_eq!(said.len(), 2);
         let options = ReadOptions { columns: strings(&["lenght"]), ..Default::default() };
         let error = plan(&["width", "length"], &options).unwrap_err();
         assert!(error.to_string().contains("did you mean `length`?"), "{error}");

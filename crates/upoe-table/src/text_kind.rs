@@ -33,7 +33,7 @@ impl fmt::Display for TextKind {
         match self {
             TextKind::Text => f.write_str("is text"),
             TextKind::Dates => f.write_str("holds dates or times"),
-            TextKind::Identifiers => f.write_str("has another text in every row"),
+            TextKind::Identifiers => f.write_str("has a different text in every row"),
             TextKind::WithUnit => {
                 f.write_str("has numbers with a sign, unit or thousands separator")
             }

@@ -156,10 +156,57 @@ pub enum Error {
 /// Shorthand for results of this crate.
 pub type Result<T> = std::result::Result<T, Error>;
 
+/// A written number with commas between thousands, if it has at least `least` digits before the point: "31,061". Words
+/// give values five, so that a year stays 2023, and counts four.
+pub(crate) fn thousands(number: &str, least: usize) -> String {
+    let start = number.find(|c: char| c.is_ascii_digit()).unwrap_or(number.len());
+    let (sign, rest) = number.split_at(start);
+    let (whole, end) =
+        rest.split_at(rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len()));
+    if whole.len() < least || end.contains('e') {
+        return number.to_owned();
+    }
+    let mut out = sign.to_owned();
+    for (at, digit) in whole.char_indices() {
+        if at > 0 && (whole.len() - at).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out + end
+}
+
+/// A count with its noun: "1 row", "1,500 rows".
+pub(crate) fn counted(count: usize, noun: &str) -> String {
+    format!("{} {noun}{}", thousands(&count.to_string(), 4), if count == 1 { "" } else { "s" })
+}
+
 pub(crate) fn invalid<T>(
     name: &'static str,
     value: impl ToString,
     rule: impl Into<Cow<'static, str>>,
 ) -> Result<T> {
     Err(Error::InvalidSetting { name, value: value.to_string(), rule: rule.into() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{counted, thousands};
+
+    #[test]
+    fn thousands_are_separated() {
+        for (number, words) in [
+            ("31061", "31,061"),
+            ("-1234567.25", "-1,234,567.25"),
+            ("+12345", "+12,345"),
+            ("2023", "2023"),
+            ("123456e7", "123456e7"),
+            ("NaN", "NaN"),
+            ("0.12345", "0.12345"),
+        ] {
+            assert_eq!(thousands(number, 5), words);
+        }
+        assert_eq!(counted(1500, "row"), "1,500 rows");
+        assert_eq!(counted(1, "dimension"), "1 dimension");
+    }
 }

@@ -1,7 +1,7 @@
 //! Observed against expected: each value of a row beside what the others make of it.
 
 use crate::density::{Density, Guess};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, thousands};
 use crate::importance::Draws;
 use crate::line::Line;
 use crate::rows::Rows;
@@ -39,7 +39,7 @@ impl Expected {
         let decimals = (5.0 / (self.high - self.low)).log10().ceil();
         let number = |x: f64| match decimals {
             d if d.is_finite() && d < 9.0 && x.abs() < 1e7 => {
-                format!("{x:.*}", d.max(0.0) as usize)
+                thousands(&format!("{x:.*}", d.max(0.0) as usize), 5)
             }
             _ => format!("{x:.4e}"),
         };

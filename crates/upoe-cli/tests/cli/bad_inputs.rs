@@ -43,14 +43,14 @@ fn a_name_that_would_command_the_terminal() {
 fn too_little_in_it() {
     refused("", &["is empty"]);
     refused("a,b\n", &["has a header but no rows"]);
-    refused("a,b\n1,2\n", &["1 row(s) to learn from", "at least 2"]);
+    refused("a,b\n1,2\n", &["1 row to learn from", "at least 2"]);
     refused("a,b\nx,y\nz,w\n", &["no column holds numbers"]);
-    refused("a,b\n1,2\n1,2\n1,2\n", &["none of the 2 column(s) (a, b) varies"]);
+    refused("a,b\n1,2\n1,2\n1,2\n", &["none of the 2 columns (a, b) varies"]);
 }
 
 #[test]
 fn cells_that_are_no_numbers() {
-    refused("a,b\n1,2\n3\n", &["row 2 (line 3) has 1 cells where the first row has 2"]);
+    refused("a,b\n1,2\n3\n", &["row 2 (line 3) has 1 cell where the first row has 2"]);
     refused("a,b\n1,2\n3,four\n", &["row 2 (line 3), column `b`: `four` is not a number"]);
     refused("a,b\n1,2\n,4\n", &["row 2 (line 3), column `a` is missing", "--missing drop"]);
     refused("a,b\n1,2\n3,inf\n", &["row 2 (line 3), column `b`: `inf` is not a finite number"]);
@@ -60,7 +60,8 @@ fn cells_that_are_no_numbers() {
 
 #[test]
 fn columns_that_cannot_be_had() {
-    refused("a,a\n1,2\n3,4\n", &["two columns are called `a` (1 and 2)"]);
+    refused("Logger 3\n\na,b\n1,2\n3,4\n", &["skip the lines above it (`--skip N`)"]);
+    refused("a|b\n1|2\n3|4\n", &["no column holds numbers", "say by what (`--sep CHAR`)"]);
     refused_with("length,b\n1,2\n3,5\n", &["--columns", "lenght"], &["did you mean `length`?"]);
     refused_with("a,t\n1,x\n3,y\n", &["--columns", "a,t"], &["column `t` is text"]);
     refused_with("a,b\n1,2\n3,5\n", &["--exclude", "a,b"], &["nothing is left to model"]);
@@ -104,7 +105,7 @@ fn rows_beyond_single_precision_reach_the_page() {
         let far = "1e308,-1e308,1e308,1e308,1e308";
         place.write("farther.csv", format!("FL,RW,CL,CW,BD\n{far}\n{rows}"));
         place.run(&["report", "m.upoe", "farther.csv", "-o", "far.html"]).ok();
-        assert!(place.read("far.html").contains("1 row(s) are so far from the mean"));
+        assert!(place.read("far.html").contains("1 row is so far from the mean"));
     }
     let scores = place.run(&["score", "m.upoe", "far.csv"]).ok();
     assert!(!scores.out.contains("NaN"), "{}", scores.out);

@@ -79,7 +79,7 @@ fn a_model_can_stand_for_a_table_and_a_table_can_come_by_the_standard_input() {
 fn what_cannot_be_compared_is_refused_with_a_remedy() {
     let place = place();
     let run = |b: &str| place.run(&args(&["a.csv", b]));
-    run("one.csv").failed(1, &["one.csv", "1 row(s)", "at least 2"]);
+    run("one.csv").failed(1, &["one.csv", "1 row cannot", "at least 2"]);
     run("constant.csv").failed(1, &["constant.csv", "`CW` is 4 in every row", "--exclude CW"]);
     let few = run("few.csv").ok();
     assert!(few.out.starts_with("cannot tell") && few.out.contains("15 in each table"), "{few:?}");

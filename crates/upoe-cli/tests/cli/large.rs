@@ -123,7 +123,7 @@ fn a_checkpoint_resumes_on_the_same_rows_and_refuses_others() {
     let whole = fit(&place, "data.npy", &kept).ok();
     let again = ["--checkpoint", "c.ckpt", "--resume", "-o", "b.upoe"];
     let resumed = fit(&place, "data.npy", &again).ok();
-    assert!(resumed.err.contains("resumed after 2 expert(s)"), "{}", resumed.err);
+    assert!(resumed.err.contains("resumed after 2 experts"), "{}", resumed.err);
     assert_eq!(learned(&resumed), learned(&whole));
     place.run(&["sample", "m.upoe", "-n", ROWS, "--seed", "5", "-o", "other.npy"]).ok();
     fit(&place, "other.npy", &again).failed(1, &["belongs to other data"]);

@@ -85,7 +85,7 @@ fn roles_that_contradict_each_other() {
     fit(&["--columns", "FL,RW", "--exclude", "RW"]).failed(1, &["`RW`", "--columns", "--exclude"]);
     let run = fit(&["--weights", "sp"]).failed(1, &["column `sp` is text", "--weights"]);
     assert!(!run.err.contains("--keep"), "{run:#?}");
-    fit(&["--columns", "FL,RW", "--dims", "5"]).failed(1, &["--dims 5", "in 2 dimension(s) only"]);
+    fit(&["--columns", "FL,RW", "--dims", "5"]).failed(1, &["--dims 5", "in 2 dimensions only"]);
     fit(&["--columns", "FL,RW", "--experts", "0"]).ok();
     place.run(&["fit", "m.upoe", "-o", "n.upoe"]).failed(1, &["m.upoe: is a model", "not a table"]);
     // where a model chooses the columns, any of them can be carried along too

@@ -2,7 +2,7 @@
 
 import { s } from "./dom";
 import { extent, linear, signed } from "./number";
-import { fit, Picture } from "./picture";
+import { fit, measure, Picture } from "./picture";
 
 export interface Bar {
   label: string;
@@ -42,8 +42,8 @@ export function barChart(options: BarsOptions): Picture {
   const draw = (picture: Picture): void => {
     const { svg, width } = picture;
     const bars = options.bars();
-    const labels = Math.min(width * 0.36, 8 + 6.8 * Math.max(3, ...bars.map((bar) => [...bar.label].length)));
-    const numbers = 14 + 7 * Math.max(...bars.map((bar) => written(bar.value).length), 4);
+    const labels = Math.min(width * 0.45, 2 + Math.max(20, ...bars.map((bar) => measure(bar.label))));
+    const numbers = 14 + Math.max(...bars.map((bar) => measure(written(bar.value))), 28);
     const [low, high] = extent(bars.map((bar) => bar.value), [0]);
     const x = linear([low, high === low ? low + 1 : high], [labels + 6, width - numbers]);
     svg.append(s("line", { x1: x(0), x2: x(0), y1: 2, y2: bars.length * ROW + 2, class: "zero" }));

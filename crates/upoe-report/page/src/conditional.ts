@@ -4,13 +4,15 @@ import { codes, type Data } from "./data";
 import { choice, h, s } from "./dom";
 import { clamp, linear, minus, probability, show } from "./number";
 import { axisX, line, Picture, publish } from "./picture";
-import type { Cell } from "./schema";
+import type { Cell, Judgement } from "./schema";
 import type { Store } from "./store";
 
 /** A row whose cells have densities. */
 export interface Given {
   position: number;
   cells: Cell[];
+  /** What a detector says of it. */
+  judgement?: Judgement | null;
 }
 
 /** How surprising a value is, in words. */
@@ -24,8 +26,11 @@ export function conditional(data: Data, store: Store, all: Given[]): HTMLElement
   const rows = all.map((row) => ({ ...row, cells: row.cells.filter((cell) => cell.curve.data !== "") })).filter(({ cells }) => cells.length);
   if (!rows.length) return null;
   let row = rows[0];
-  let cell = row.cells[0];
   const name = (at: number): string => data.page.summary.columns[at].name;
+  /** The value that the detector blames most, or the model. */
+  const foremost = (): Cell => row.cells.find(({ column }) => row.judgement?.reasons[0]?.startsWith(`${name(column)} `)) ?? row.cells[0];
+  let cell = foremost();
+  const why = all.some(({ judgement }) => judgement) ? " The reasons above are those of the detector, which learns from the core of the data: its numbers differ." : "";
   const words = h("p", {});
   const draw = (picture: Picture): void => {
     const { svg, width, height } = picture;
@@ -79,7 +84,7 @@ export function conditional(data: Data, store: Store, all: Given[]): HTMLElement
   };
   const pick = (position: number): void => {
     row = rows.find((candidate) => candidate.position === position) ?? row;
-    cell = row.cells.find(({ column }) => column === cell.column) ?? row.cells[0];
+    cell = foremost();
     offer();
     tell();
   };
@@ -103,7 +108,7 @@ export function conditional(data: Data, store: Store, all: Given[]): HTMLElement
     "div",
     { class: "one-value" },
     h("h3", {}, "One value, given the others of its row"),
-    h("p", { class: "fine" }, "What the model says of a value, given the others that the row has. Choose a row and a column."),
+    h("p", { class: "fine" }, `What the model says of a value, given the others that the row has. Choose a row and a column.${why}`),
     root,
   );
 }

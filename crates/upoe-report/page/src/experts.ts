@@ -38,7 +38,7 @@ function card(data: Data, store: Store, k: number): HTMLElement {
   const facts: [string, string][] = [
     ["gain", `${exact(expert.gain)} nats per row`],
     ...(expert.p_value === null ? [] : [["p-value", probability(expert.p_value)] as [string, string]]),
-    ...expert.parameters.filter(({ group }) => group === null).map(({ name, value, note }) => [name, `${exact(value)}${note ? ` (${note})` : ""}`] as [string, string]),
+    ...expert.parameters.filter(({ group }) => group === null).map(({ name, value, note }) => [name, `${parameter({ name, value })}${note ? ` (${note})` : ""}`] as [string, string]),
   ];
   const definitions = h("dl", { class: "facts" });
   for (const [name, value] of facts) definitions.append(h("div", {}, h("dt", {}, name), h("dd", {}, value)));
@@ -66,6 +66,10 @@ function card(data: Data, store: Store, k: number): HTMLElement {
   );
 }
 
+/** The value of a parameter. With so many degrees of freedom a Student-t is a Gaussian. */
+const parameter = ({ name, value }: Pick<Expert["parameters"][number], "name" | "value">): string =>
+  name === "degrees of freedom" && value !== null && value > 1000 && value < Infinity ? ">\u00a01,000" : exact(value);
+
 /** The parameters of a mixture: one column per group. */
 function groups(parameters: Expert["parameters"], label: string): HTMLElement | null {
   const own = parameters.filter(({ group }) => group !== null);
@@ -74,7 +78,7 @@ function groups(parameters: Expert["parameters"], label: string): HTMLElement | 
   const names = [...new Set(own.map(({ name }) => name))];
   const cell = (name: string, group: number): HTMLElement => {
     const found = own.find((parameter) => parameter.name === name && parameter.group === group);
-    return h("td", {}, found ? exact(found.value) : "");
+    return h("td", {}, found ? parameter(found) : "");
   };
   const note = (name: string): string => {
     const said = new Set(own.flatMap((parameter) => (parameter.name === name && parameter.note ? [parameter.note] : [])));

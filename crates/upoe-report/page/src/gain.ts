@@ -2,7 +2,7 @@
 
 import { h, s } from "./dom";
 import { extent, linear, plural, show, signed } from "./number";
-import { axisY, line, Picture, publish } from "./picture";
+import { axisY, line, measure, Picture, publish } from "./picture";
 import type { Page, Real } from "./schema";
 
 export function gain(page: Page): HTMLElement {
@@ -54,7 +54,7 @@ export function gain(page: Page): HTMLElement {
       if (wide) svg.append(s("text", { class: `end ${entry.class}`, x: box.right + 6, y: labelY + 4 }, entry.label));
       else {
         svg.append(s("text", { class: `end ${entry.class}`, x: legend, y: 34 }, entry.label));
-        legend += 16 + 6.6 * entry.label.length;
+        legend += 16 + measure(entry.label);
       }
     });
     const first = path.train[0] ?? 0;

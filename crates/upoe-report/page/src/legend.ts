@@ -2,8 +2,11 @@
 
 import { type Colouring, css } from "./colour";
 import { s } from "./dom";
-import { fit } from "./picture";
+import { fit, measure } from "./picture";
 import type { Show } from "./store";
+
+/** The widest label of a legend, in pixels. */
+const MOST = 260;
 
 export function drawLegend(colours: Colouring, show: Show, width: number, left: number): { group: SVGGElement; height: number } {
   const group = s("g", { class: "legend" });
@@ -16,25 +19,25 @@ export function drawLegend(colours: Colouring, show: Show, width: number, left: 
     }
   };
   const entry = (mark: SVGElement, label: string): void => {
-    const text = fit(label, Math.min(180, width - x - 20));
+    const text = fit(label, Math.min(MOST, width - x - 20));
     group.append(mark, s("text", { x: x + 10, y: y + 4 }, text));
-    x += 24 + [...text].length * 6.4;
+    x += 24 + measure(text);
   };
   if (show !== "samples") {
     const label = fit(colours.label, 200);
     group.append(s("text", { x, y: y + 4, class: "label" }, label));
-    x += 12 + [...label].length * 6.8;
+    x += 12 + measure(label);
     if (colours.ends) {
       room(180);
       group.append(s("text", { x, y: y + 4 }, colours.ends[0]));
-      x += 8 + colours.ends[0].length * 6.6;
+      x += 8 + measure(colours.ends[0]);
       for (let t = 0; t < 40; t++)
         group.append(s("rect", { x: x + t * 2, y: y - 4, width: 2.2, height: 8, fill: css(colours.palette[Math.round((t / 39) * 255)]) }));
       group.append(s("text", { x: x + 88, y: y + 4 }, colours.ends[1]));
-      x += 116 + colours.ends[1].length * 6.6;
+      x += 116 + measure(colours.ends[1]);
     }
     colours.levels?.forEach((level, at) => {
-      room(34 + Math.min(180, [...level].length * 6.4));
+      room(24 + Math.min(MOST, measure(level)));
       entry(glyph(colours.shapes?.[at] ?? "disc", x, y, css(colours.palette[at])), level);
     });
   }

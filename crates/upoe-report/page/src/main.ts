@@ -50,10 +50,7 @@ const directions = (): Text => [
   term("expert"),
   " replaces the Gaussian (dashed) with a density that fits the rows better (solid; thin lines are the groups of a mixture). Drag over the bars to select rows. In the Q–Q plot, points on the diagonal mean a perfect fit; about 95\u00a0% lie in the band if the model is right.",
 ];
-const gains = (gaussian: boolean): Text =>
-  gaussian
-    ? ["The model has no experts, so it is the Gaussian and the curve has one point."]
-    : ["The ", term("gain"), " of an ", term("expert"), " is the increase in the mean ln p of the training rows, in ", term("nat", "nats"), "."];
+const gains = (): Text => ["The ", term("gain"), " of an ", term("expert"), " is the increase in the mean ln p of the training rows, in ", term("nat", "nats"), "."];
 const layered = (): Text => [
   "The directions above are the first that were found. Each ",
   term("layer"),
@@ -61,7 +58,7 @@ const layered = (): Text => [
 ];
 const odd = (page: Page): Text =>
   page.outliers.rows.some(({ judgement }) => judgement)
-    ? ["Rows that lie far from the core of the data, by the ", term("detector"), " that “upoe outliers” fits: each value beside the one that the others let expect, with its 90\u00a0% interval."]
+    ? ["Rows that lie far from the core of the data, by the ", term("detector"), " that “upoe outliers” fits. Each value stands beside what the other values of its row predict, with a 90\u00a0% interval."]
     : ["The least probable rows."];
 
 /** The groups, those along the scatter plot's first two axes, or ln p, whatever there is first. */
@@ -95,7 +92,7 @@ function start(page: Page): void {
       ),
     ],
     ["experts", "Directions", section("experts", gaussian ? "No directions" : "Directions", gaussian ? NO_DIRECTIONS : directions(), gaussian ? null : experts(data, store))],
-    ["gain", "Gain", section("gain", "Gain of each expert", gains(gaussian), gain(page))],
+    ["gain", "Gain", gaussian ? null : section("gain", "Gain of each expert", gains(), gain(page))],
     ["layers", "Layers", page.layers && section("layers", "Layers", layered(), layers(store, page.layers))],
     ["tour", "Tour", section("tour", "Tour", ["The tour rotates the data smoothly through two-dimensional views. It can show structure that no pair of axes shows."], tour(data, store, tip))],
     ["rows", "Rows", section("rows", "Selected rows", [], rows)],

@@ -9,14 +9,18 @@ export function show(value: number | null | undefined, digits = 4): string {
   if (size !== 0 && (size < 1e-4 || size >= 1e7)) text = value.toExponential(Math.max(0, digits - 2));
   else if (size >= 10 ** (digits - 1)) text = value.toFixed(0);
   else text = String(Number(value.toPrecision(digits)));
-  return text.replace("-", "−").replace("-", "−");
+  return separated(text.replace("-", "−").replace("-", "−"));
 }
+
+/** A written value with commas between thousands from five digits on: "31,061", but "2023". */
+export const separated = (text: string): string =>
+  text.includes("e") ? text : text.replace(/\d{5,}/, (digits, at: number) => (text.slice(0, at).includes(".") ? digits : digits.replace(/\B(?=(\d{3})+$)/g, ",")));
 
 /** A number to exactly `digits` significant digits, including trailing zeros. */
 export function exact(value: number | null, digits = 3): string {
   const size = Math.abs(value ?? NaN);
   if (value === null || !(size >= 1e-3 && size < 10 ** digits)) return show(value, digits);
-  return value.toPrecision(digits).replace("-", "−");
+  return separated(value.toPrecision(digits).replace("-", "−"));
 }
 
 /** How many decimals show about four digits of these values; 0 if all are whole numbers. */
@@ -30,7 +34,7 @@ export function decimals(values: ArrayLike<number>): number {
 
 export function withDecimals(value: number, digits: number): string {
   if (!Number.isFinite(value) || Math.abs(value) >= 1e9) return show(value, 6);
-  return value.toFixed(digits).replace("-", "−");
+  return separated(value.toFixed(digits).replace("-", "−"));
 }
 
 /** A number with a sign and a fixed number of decimals. */
@@ -86,7 +90,7 @@ export function ticks([a, b]: [number, number], count: number): { value: number;
   for (let k = Math.ceil(a / step - 1e-9); k * step <= b + step * 1e-9; k++) {
     const value = k * step;
     const size = Math.max(Math.abs(a), Math.abs(b));
-    const label = size >= 1e7 || size < 1e-4 ? show(value, 3) : value.toFixed(decimals).replace("-", "−");
+    const label = size >= 1e7 || size < 1e-4 ? show(value, 3) : separated(value.toFixed(decimals).replace("-", "−"));
     out.push({ value, label: /^−0(\.0+)?$/.test(label) ? label.slice(1) : label });
   }
   return out;

@@ -22,6 +22,8 @@ export function outliers(data: Data, store: Store): HTMLElement {
   const possible = rows.filter((row) => !impossible.includes(row));
   const odd = possible.filter(({ judgement }) => judgement?.odd);
   const others = possible.filter(({ judgement }) => !judgement?.odd);
+  const chance = Number(words.match(/about ([\d,.]+)$/)?.[1].replaceAll(",", "") ?? NaN);
+  const usual = Number(words.match(/^[\d,]+/)?.[0].replaceAll(",", "") ?? NaN) <= chance;
   const list = (some: Outlier[]): HTMLElement => h("ol", { class: "outliers" }, ...some.map((outlier) => card(data, store, outlier)));
   return h(
     "div",
@@ -29,6 +31,7 @@ export function outliers(data: Data, store: Store): HTMLElement {
     h("p", { class: "verdict" }, words.replace(/([^.])$/, "$1.")),
     note ? h("p", { class: "fine" }, note) : null,
     impossible.length ? h("div", {}, h("h3", { class: "others" }, "Impossible under the model"), list(impossible)) : null,
+    odd.length && usual ? h("h3", { class: "others" }, "The least usual rows, no more than chance gives") : null,
     odd.length ? list(odd) : null,
     others.length
       ? h(

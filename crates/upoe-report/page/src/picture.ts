@@ -113,7 +113,7 @@ export function axisX(svg: SVGSVGElement, box: Box, x: Scale, label: string): vo
   for (const tick of ticks(x.domain, count)) {
     const at = Math.round(x(tick.value)) + 0.5;
     // A label at the picture's edge moves inwards so that it is not clipped.
-    const half = 3.5 * tick.label.length;
+    const half = 0.5 * measure(tick.label) + 1;
     const label = Math.min(width - half, Math.max(half, at));
     group.append(s("line", { x1: at, x2: at, y1: box.bottom, y2: box.bottom + 4, class: "rule" }));
     group.append(s("text", { x: label, y: box.bottom + 16, "text-anchor": "middle" }, tick.label));
@@ -150,9 +150,22 @@ export function line(xs: ArrayLike<number>, ys: ArrayLike<number>, x: Scale, y: 
   return path;
 }
 
-/** Shortens a label to about `width` pixels of small text. */
+/** The text of pictures, to measure it with. */
+let pen: CanvasRenderingContext2D | null = null;
+
+/** The width of a picture's text, in pixels. */
+export function measure(text: string): number {
+  if (!pen) {
+    pen = document.createElement("canvas").getContext("2d")!;
+    pen.font = `12px ${getComputedStyle(document.body).fontFamily}`;
+  }
+  return pen.measureText(text).width;
+}
+
+/** Shortens a label to at most `width` pixels of a picture's text. */
 export function fit(text: string, width: number): string {
-  const most = Math.max(3, Math.floor(width / 6.6));
+  if (measure(text) <= width) return text;
   const characters = [...text];
-  return characters.length > most ? `${characters.slice(0, most - 1).join("")}…` : text;
+  while (characters.length > 2 && measure(`${characters.join("")}…`) > width) characters.pop();
+  return `${characters.join("")}…`;
 }

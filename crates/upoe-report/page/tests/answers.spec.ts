@@ -29,7 +29,7 @@ test("odd rows have the words and numbers of the detector", async ({ page: tab }
     await expect(cards).toHaveCount(rows.length);
     const odd = rows.filter(({ judgement }) => judgement!.odd);
     expect(rows.slice(0, odd.length)).toEqual(odd);
-    if (odd.length < rows.length) await expect(tab.locator("#outliers .others")).toContainText("Not odd");
+    if (odd.length < rows.length) await expect(tab.locator("#outliers .others").last()).toContainText("Not odd");
     for (const [k, { number, judgement }] of rows.entries()) {
       await expect(cards.nth(k).locator("h3")).toHaveText(`Row ${number}`);
       expect((await cards.nth(k).locator(".odd li").allTextContents()).map(plain)).toEqual(judgement!.reasons);

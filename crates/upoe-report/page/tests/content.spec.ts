@@ -1,6 +1,7 @@
 // Hostile text stays text, explanations add up, the words follow the glossary, pictures can be saved.
 
 import { readFileSync } from "node:fs";
+import { exact, show, ticks, whole, withDecimals } from "../src/number";
 import { agreed, expect, floats, open, settle, test, unfold } from "./support";
 
 test("hostile names and cells are shown as text", async ({ page: tab }) => {
@@ -61,6 +62,36 @@ test("explanations of outliers add up", async ({ page: tab }) => {
   expect(Math.abs(sum - (page.outliers.rows[0].experts[0] ?? page.outliers.rows[0].rest ?? NaN))).toBeLessThan(0.006 * first.length);
   await card.locator("figure").first().locator(".bar.pressable").first().click();
   expect(await shown()).toEqual(whole);
+});
+
+test("values have commas between thousands from five digits on, counts from four", () => {
+  expect([31061, -1234567, 2023, 0.123456, 10000].map((value) => show(value))).toEqual(["31,061", "−1,234,567", "2023", "0.1235", "10,000"]);
+  expect([exact(12345.6, 6), exact(12345, 4), withDecimals(45678.123456, 5), whole(1500)]).toEqual(["12,345.6", "12,345", "45,678.12346", "1,500"]);
+  expect(ticks([0, 40000], 4).map(({ label }) => label)).toContain("20,000");
+});
+
+for (const name of ["wide", "large", "demo"] as const)
+  test(`${name}: no label of a picture is clipped`, async ({ page: tab }) => {
+    await open(tab, name);
+    await unfold(tab);
+    for (const width of [1280, 390]) {
+      await tab.setViewportSize({ width, height: 900 });
+      await settle(tab);
+      const clipped = await tab.locator("figure.picture svg text").evaluateAll((texts) =>
+        texts.flatMap((text) => {
+          const [own, all] = [text.getBoundingClientRect(), text.closest("svg")!.getBoundingClientRect()];
+          return own.width && (own.left < all.left - 1 || own.right > all.right + 1) ? [`${text.textContent}: ${own.left - all.left} to ${own.right - all.left} of ${all.width}`] : [];
+        }),
+      );
+      expect(clipped, `at ${width}`).toEqual([]);
+    }
+  });
+
+test("odd rows that chance explains are said to be no more than that", async ({ page: tab }) => {
+  const page = await open(tab, "gaussian");
+  const [, odd, chance] = page.outliers.words.match(/^([\d,]+) of .* about ([\d,.]+)$/)!.map((text) => Number(text.replaceAll(",", "")));
+  expect(odd).toBeLessThanOrEqual(chance);
+  await expect(tab.locator("#outliers h3.others").first()).toContainText("no more than chance gives");
 });
 
 test("filters are sorted by size", async ({ page: tab }) => {

@@ -27,7 +27,7 @@ pub(super) fn groups(
     };
     let agreement = input.kept.iter().filter_map(|kept| match &kept.cells {
         Cells::Text(cells) => {
-            let agreement = Agreement::of(labels, cells);
+            let agreement = Agreement::of_labels(labels, cells)?;
             let words = agreement.words(&kept.name);
             let Agreement { matches, chance, .. } = agreement;
             Some(ShownAgreement { column: kept.name.clone(), matches, chance, words })

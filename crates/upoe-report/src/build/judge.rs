@@ -94,10 +94,11 @@ pub(super) fn judge<E: From<Error>>(
     let judged = Judged { detector, rows: chosen, oddness, p_values, q_values };
     let Counted { odd, chance, judged: of, .. } = judged.counted();
     let words = format!(
-        "{} of {} {} odd at alpha {ALPHA}; chance alone would give about {chance:.1}",
+        "{} of {} {} odd at alpha {ALPHA}; chance alone would give about {}",
         thousands(odd),
         rows_of(of),
         if odd == 1 { "is" } else { "are" },
+        number_of(chance),
     );
     Ok(Verdict { judged: Some(judged), words, note })
 }
@@ -147,10 +148,14 @@ impl Judged {
 fn by_chance(p_value: f64, rows: usize) -> String {
     let number = match p_value * rows as f64 {
         few if few < 0.1 => "less than 0.1".to_owned(),
-        few if few < 9.95 => format!("about {few:.1}"),
-        many => format!("about {}", thousands(many.round() as usize)),
+        more => format!("about {}", number_of(more)),
     };
     format!("chance alone would give {number} such rows among {}", thousands(rows))
+}
+
+/// How many rows to expect, in few digits.
+fn number_of(rows: f64) -> String {
+    if rows < 9.95 { format!("{rows:.1}") } else { thousands(rows.round() as usize) }
 }
 
 fn rows_of(count: usize) -> String {

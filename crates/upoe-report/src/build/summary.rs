@@ -29,14 +29,15 @@ pub(super) fn summary(
     let lost = (0..rows.len()).filter(|&row| projections.iter().any(|z| z[row].is_nan())).count();
     if lost > 0 {
         notices.push(format!(
-            "{} row(s) are so far from the mean that they have no projection: histograms leave \
-             them out",
-            thousands(lost)
+            "{} so far from the mean that {} no projection: histograms leave {} out",
+            if lost == 1 { "1 row is".to_owned() } else { format!("{} rows are", thousands(lost)) },
+            if lost == 1 { "it has" } else { "they have" },
+            if lost == 1 { "it" } else { "them" },
         ));
     }
     if names.len() > MOST_COLUMNS {
         notices.push(format!(
-            "{MOST_COLUMNS} of {} columns can be axes: those that weigh most in the experts",
+            "the scatter plot offers {MOST_COLUMNS} of {} columns: those that weigh most in the experts",
             names.len()
         ));
     }

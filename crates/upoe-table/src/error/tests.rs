@@ -60,7 +60,6 @@ fn errors() -> Vec<Error> {
         HeaderOnly { file: file() },
         AllRowsDropped { file: file() },
         NoNumericColumns { file: file(), columns: vec![text()] },
-        DuplicateColumn { file: file(), name: text(), first: 1, second: 2 },
         TooManyColumns { file: file() },
         Ragged { file: file(), place: place(), found: 1, expected: 2 },
         UnclosedQuote { file: file(), place: place() },
@@ -109,6 +108,7 @@ fn errors() -> Vec<Error> {
 fn notices() -> Vec<TableNotice> {
     one_of_each!(TableNotice:
         TextColumn { column: text(), example: text(), kind: TextKind::Dates },
+        RenamedColumn { column: text(), position: 2, renamed: text() },
         LeftAside { column: text(), what: Aside::Flag },
         EmptyColumn { column: text() },
         AbsentColumns { columns: vec![text()] },

@@ -2,7 +2,7 @@
 
 use super::{Conditional, Oddity};
 use crate::density::Density;
-use crate::error::Result;
+use crate::error::{Result, thousands};
 use serde::Serialize;
 
 /// At most so many columns are named, each with at least this share of what makes the row odd.
@@ -95,7 +95,7 @@ impl Digits {
 
     fn show(&self, x: f64) -> String {
         match self {
-            Digits::Decimals(decimals) => format!("{x:.decimals$}"),
+            Digits::Decimals(decimals) => thousands(&format!("{x:.decimals$}"), 5),
             Digits::Scientific => format!("{x:.3e}"),
         }
     }
@@ -116,6 +116,8 @@ mod tests {
         assert_eq!(said, "FL 23.1, expected 15.2 (14.1 to 16.3) given the others");
         let said = text(2310.0, 1519.99, 1410.0, 1630.0);
         assert_eq!(said, "FL 2310, expected 1520 (1410 to 1630) given the others");
+        let said = text(23100.0, 15199.9, 14100.0, 16300.0);
+        assert_eq!(said, "FL 23,100, expected 15,200 (14,100 to 16,300) given the others");
         let said = text(1e15, 3.0, 1.0, 5.0);
         assert_eq!(said, "FL 1.000e15, expected 3.000e0 (1.000e0 to 5.000e0) given the others");
         assert!(text(15.0, 15.2, 14.1, 16.3).starts_with("FL 15.0, rare"));

@@ -4,7 +4,7 @@ use crate::chosen::Chosen;
 use crate::effective::{Effective, Repeats};
 use crate::error::Result;
 use crate::fitted::Fit;
-use crate::learn::{Notice, Settings};
+use crate::learn::{Notice, OutlierCell, Settings};
 use crate::missing::holes;
 use crate::rows::{Rows, view};
 
@@ -46,13 +46,25 @@ impl Drawn {
 }
 
 /// Counts rows as they were before they were drawn several times.
-pub fn to_origins(fit: &mut Fit, origins: &[usize], rows: usize) {
+pub fn to_origins(fit: &mut Fit, origins: &[usize], rows: &Rows) {
+    let whitening = fit.model.whitening();
+    let far =
+        |row: &[f64], c: usize| ((row[c] - whitening.mean()[c]) / whitening.deviations()[c]).abs();
+    // A drawn value is not to blame: of those that are there, the one farthest out.
+    let blamed = |cell: &OutlierCell| {
+        let (at, row) = (origins[cell.row], rows.row(origins[cell.row]));
+        let there = (0..row.len()).filter(|&c| !row[c].is_nan());
+        let farthest = || there.max_by(|&a, &b| far(&row, a).total_cmp(&far(&row, b)));
+        let is_there = !row[cell.column].is_nan();
+        let column = if is_there { cell.column } else { farthest().unwrap_or(cell.column) };
+        OutlierCell { row: at, column, value: row[column] }
+    };
     fit.left_out.iter_mut().for_each(|i| *i = origins[*i]);
     fit.left_out.dedup();
     for notice in &mut fit.notices {
         if let Notice::Outliers { rows: count, of, named } = notice {
-            (*count, *of) = (fit.left_out.len(), rows);
-            named.iter_mut().for_each(|cell| cell.row = origins[cell.row]);
+            (*count, *of) = (fit.left_out.len(), rows.len());
+            named.iter_mut().for_each(|cell| *cell = blamed(cell));
             named.dedup_by_key(|cell| cell.row);
         }
     }

@@ -1,7 +1,7 @@
 //! How well groups agree with labels that are known otherwise.
 
 use serde::Serialize;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// Agreement of groups with the levels of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
@@ -15,6 +15,12 @@ pub struct Agreement {
 }
 
 impl Agreement {
+    /// Of the groups of rows with their levels; `None` where most rows have a level of their own, such as an identifier.
+    pub fn of_labels<L: std::hash::Hash + Eq>(groups: &[usize], levels: &[L]) -> Option<Self> {
+        let different = levels.iter().collect::<HashSet<_>>().len();
+        (2 * different <= levels.len()).then(|| Self::of(groups, levels))
+    }
+
     /// Of the groups of rows with their levels.
     pub fn of<L: std::hash::Hash + Eq>(groups: &[usize], levels: &[L]) -> Self {
         let mut known = HashMap::new();
@@ -58,4 +64,18 @@ pub fn adjusted_rand(a: &[usize], b: &[usize]) -> f64 {
     let expected = if all > 0.0 { first * second / all } else { 0.0 };
     let most = 0.5 * (first + second);
     if most == expected { 1.0 } else { (both - expected) / (most - expected) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Agreement;
+
+    #[test]
+    fn identifiers_agree_with_nothing() {
+        let groups = [0, 0, 0, 1, 1, 1];
+        assert!(Agreement::of_labels(&groups, &["a", "b", "c", "d", "e", "f"]).is_none());
+        assert!(Agreement::of_labels(&groups, &["a", "a", "b", "c", "d", "d"]).is_none());
+        let agreement = Agreement::of_labels(&groups, &["a", "a", "a", "b", "b", "b"]);
+        assert_eq!(agreement.map(|a| (a.matches, a.adjusted_rand)), Some((1.0, 1.0)));
+    }
 }

@@ -54,6 +54,15 @@ pub struct Difference {
 }
 
 impl Clause {
+    /// What it says, whichever column it begins with: "a low for its b" is "b high for its a".
+    fn meaning(&self) -> (usize, Option<usize>, bool) {
+        let (column, high) = (self.difference.column, self.difference.difference > 0.0);
+        match self.given {
+            Some(given) if given < column => (given, Some(column), !high),
+            given => (column, given, high),
+        }
+    }
+
     fn text(&self, columns: &[String]) -> String {
         let column =
             |c: usize| columns.get(c).cloned().unwrap_or_else(|| format!("column {}", c + 1));
@@ -67,7 +76,7 @@ impl Clause {
     }
 }
 
-/// Names that differ: as many clauses as are needed, then numbers.
+/// Names that say different things: as many clauses as are needed, then numbers.
 pub fn names(groups: &[Group], columns: &[String]) -> Vec<String> {
     if groups.len() == 1 {
         return vec!["all rows".into()];
@@ -77,14 +86,19 @@ pub fn names(groups: &[Group], columns: &[String]) -> Vec<String> {
             group.clauses.iter().take(clauses).map(|c| c.text(columns)).collect();
         if texts.is_empty() { "no column differs".into() } else { texts.join(", ") }
     };
-    let mut names: Vec<String> = groups.iter().map(|g| with(g, 1)).collect();
+    let mut used = vec![1; groups.len()];
     for clauses in 2..=CLAUSES {
-        let twice: Vec<bool> =
-            names.iter().map(|name| names.iter().filter(|n| *n == name).count() > 1).collect();
-        for (k, group) in groups.iter().enumerate().filter(|(k, _)| twice[*k]) {
-            names[k] = with(group, clauses);
+        let meaning = |k: usize| -> Vec<_> {
+            groups[k].clauses.iter().take(used[k]).map(Clause::meaning).collect()
+        };
+        let all: Vec<_> = (0..groups.len()).map(meaning).collect();
+        for k in 0..groups.len() {
+            if all.iter().filter(|other| **other == all[k]).count() > 1 {
+                used[k] = clauses;
+            }
         }
     }
+    let mut names: Vec<String> = groups.iter().zip(&used).map(|(g, n)| with(g, *n)).collect();
     for k in 0..names.len() {
         let same = names[..k].iter().filter(|n| **n == names[k]).count();
         if same > 0 {
@@ -177,4 +191,28 @@ pub fn profiles(values: &[f64], columns: usize, labels: &[usize], size: &[f64]) 
         Group { size: size[k], share, clauses, profile }
     };
     (0..count).map(group).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Clause, Difference, Group, names};
+
+    fn clause(column: usize, difference: f64, given: Option<usize>) -> Clause {
+        let difference = Difference { column, mean: 0.0, difference, low: 0.0, high: 0.0 };
+        Clause { difference, given }
+    }
+
+    #[test]
+    fn names_say_different_things() {
+        let group = |clauses| Group { size: 1.0, share: 0.5, clauses, profile: vec![] };
+        // The first clauses of the first two say the same.
+        let groups = [
+            group(vec![clause(0, -1.0, Some(1)), clause(2, -1.0, None)]),
+            group(vec![clause(1, 1.0, Some(0)), clause(2, 1.0, None)]),
+            group(vec![clause(0, 1.0, Some(1))]),
+        ];
+        let columns = ["a", "b", "c"].map(str::to_owned);
+        let expected = ["a low for its b, c low", "b high for its a, c high", "a high for its b"];
+        assert_eq!(names(&groups, &columns), expected);
+    }
 }

@@ -1,6 +1,7 @@
 //! Groups as interfaces show them: columns by name, the same words and numbers everywhere.
 
 use super::{Agreement, Clause, Difference, Group, Groups};
+use crate::error::{counted, thousands};
 use serde::Serialize;
 
 /// What interfaces say where all rows are one group.
@@ -56,6 +57,8 @@ impl Agreement {
     /// "matches `sp` 100 % (50 % with one group; adjusted Rand index 1.00)".
     pub fn words(&self, column: &str) -> String {
         let Agreement { matches, chance, adjusted_rand } = self;
+        // No −0.00.
+        let adjusted_rand = (100.0 * adjusted_rand).round() / 100.0 + 0.0;
         format!(
             "matches `{column}` {:.0} % ({:.0} % with one group; adjusted Rand index {adjusted_rand:.2})",
             100.0 * matches,
@@ -77,7 +80,9 @@ impl Groups {
         let merged = self.merged();
         (merged > 0).then(|| {
             format!(
-                "{merged} group(s) had fewer than 5 rows or 1 % of the rows and were merged into others"
+                "{} had fewer than 5 rows or 1 % of the rows and {} merged into others",
+                counted(merged, "group"),
+                if merged == 1 { "was" } else { "were" },
             )
         })
     }
@@ -112,5 +117,5 @@ fn short(x: f64) -> String {
     if !(-4.0..6.0).contains(&digits) {
         return format!("{x:.2e}");
     }
-    format!("{x:.*}", (2.0 - digits).max(0.0) as usize)
+    thousands(&format!("{x:.*}", (2.0 - digits).max(0.0) as usize), 5)
 }

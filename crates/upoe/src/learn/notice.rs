@@ -9,6 +9,7 @@ use super::settings::Settings;
 use super::units;
 use crate::effective::{Cause, Effective, is_strong};
 use crate::engine::Engine;
+use crate::error::{counted, thousands};
 use crate::expert::Learnable;
 use crate::missing::Missing;
 use crate::whitening::{Rest, Whitening};
@@ -138,7 +139,7 @@ impl fmt::Display for Notice {
             Notice::Degenerate { rank, columns, constant } => {
                 write!(f, "the data vary in {rank} of {columns} dimensions")?;
                 if !constant.is_empty() {
-                    write!(f, " ({} constant column(s))", constant.len())?;
+                    write!(f, " ({})", counted(constant.len(), "constant column"))?;
                 }
                 write!(
                     f,
@@ -187,7 +188,9 @@ impl fmt::Display for Notice {
             Notice::Nothing { rows, dimensions, gain, groups, degrees_of_freedom } => {
                 write!(
                     f,
-                    "no direction differs significantly from a Gaussian, which does not prove that all are Gaussian: with {rows:.0} rows in {dimensions} dimension(s), a direction is found in 80 % of samples if it gains {gain:.2} nats per row"
+                    "no direction differs significantly from a Gaussian, which does not prove that all are Gaussian: with {} in {}, a direction is found in 80 % of samples if it gains {gain:.2} nats per row",
+                    counted(rows.round() as usize, "row"),
+                    counted(*dimensions, "dimension"),
                 )?;
                 let groups =
                     groups.map(|d| format!("two equal groups {d:.1} standard deviations apart"));
@@ -270,8 +273,21 @@ fn one_or_several<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<usize>, D::E
 /// What is said about missing cells.
 fn missed(what: &str, draws: usize, rounds: usize) -> String {
     format!(
-        "{what}; {draws} draws of each were learned from, in {rounds} round(s). This is right where cells are missing at random: whether one is missing may depend on the values that its row has, but not on the missing value"
+        "{what}; {draws} draws of each were learned from, in {}. This is right where cells are missing at random: whether one is missing may depend on the values that its row has, but not on the missing value",
+        counted(rounds, "round")
     )
+}
+
+/// A value in six digits.
+fn plain(value: f64) -> String {
+    let digits = value.abs().log10().floor();
+    if !(-4.0..9.0).contains(&digits) {
+        return format!("{value:.3e}");
+    }
+    let text = format!("{value:.*}", (5.0 - digits).max(0.0) as usize);
+    let short =
+        if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { &text };
+    thousands(short, 5)
 }
 
 /// What is said about outliers.
@@ -282,15 +298,15 @@ fn outliers(
     named: &[OutlierCell],
     name: impl Fn(usize) -> String,
 ) -> fmt::Result {
-    let lie = if rows == 1 { "row lies" } else { "rows lie" };
+    let lie = if rows == 1 { "lies" } else { "lie" };
     let were = if rows == 1 { "was" } else { "were" };
     write!(
         f,
-        "{rows} of {of} training {lie} too far away from all others and {were} not learned from, so that the density of the others is right:"
+        "{rows} of {of} training rows {lie} too far away from all others and {were} not learned from, so that the density of the others is right:"
     )?;
     for (i, OutlierCell { row, column, value }) in named.iter().enumerate() {
         let comma = if i == 0 { "" } else { "," };
-        write!(f, "{comma} row {} ({}: {value:.6e})", row.saturating_add(1), name(*column))?;
+        write!(f, "{comma} row {} ({}: {})", row.saturating_add(1), name(*column), plain(*value))?;
     }
     let more = if rows > named.len() { ", …" } else { "" };
     write!(f, "{more}; correct or drop these rows if they are errors")

@@ -1,7 +1,7 @@
 //! Finding A: from moments, corrected until the training rows are exactly white.
 
 use super::{Dims, Rest, Whitening};
-use crate::error::{Error, Result, invalid};
+use crate::error::{Error, Result, counted, invalid};
 use crate::linalg::{Spectrum, eigen, eigenvalues};
 use crate::moments::{Moments, MomentsOf, SMALLEST};
 use crate::rows::Rows;
@@ -303,7 +303,8 @@ impl Dims {
             Dims::All => rank,
             Dims::Count(n) if n > rank => {
                 let rule = format!(
-                    "the data have variance in {rank} dimension(s) only: keep at most as many"
+                    "the data have variance in {} only: keep at most as many",
+                    counted(rank, "dimension")
                 );
                 return invalid("dims", n, rule);
             }
