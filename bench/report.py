@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 from common import RESULTS, say
 from density_report import density_section
-from impute_report import impute_section
+from impute_report import impute_section, kept_section
 from outliers_report import outliers_section
 from page import digits, seconds, table, verdict
 from plots import IMAGES, growth_plot, ica_plot
@@ -320,6 +320,7 @@ SECTIONS = {
     "search": ("Search: what is plainly there is found", search_section),
     "gpu": ("GPU", gpu_section),
     "impute": ("Missing cells", impute_section),
+    "kept": ("Missing cells: what a fit keeps", kept_section),
 }
 
 
