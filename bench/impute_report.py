@@ -55,8 +55,8 @@ def impute_section(result):
         "Times are those of the processor, on all cores together, and include learning."
         + (f" {', '.join(absent)}: not measured yet." if absent else "") + "\n\n"
         + table(["set", "method", "ln p", "RMSE", "in 90 %", "time"], rows)
-        + f"\nGoal, ours has the best ln p on every set: {verdict(best == len(TABLES))} ({best} of {sets}). Goal, an RMSE of at most "
-        f"1.02 times the best peer's on at least four of six: {verdict(close >= 4)} ({close} of {sets}). Goal, 85 to 95 % in "
+        + f"\nGoal, ours has the best ln p on every set: {verdict(best == len(TABLES))} ({best} of {sets} measured). Goal, an RMSE of at most "
+        f"1.02 times the best peer's on at least four of six: {verdict(close >= 4)} ({close} of {sets} measured). Goal, 85 to 95 % in "
         f"intervals of 90 %: {verdict(inside == cases)} ({inside} of {cases}).\n"
         + ("\nLosses: " + "; ".join(losses) + ".\n" if losses else "")
     )
