@@ -6,10 +6,12 @@ for its best guess (RMSE) and for intervals of 90 % (how many values they hold).
 deviations of the whole table. Peers that give no density get a Gaussian around their guess: its variance
 for each column is that of their errors at a further 10 % of the cells, which are hidden from them for that.
 
-`UPOE_IMPUTE=crabs,wine` takes some of the tables, and keeps the results of the others.
+`UPOE_IMPUTE=crabs,wine` takes some of the tables, and keeps the results of the others. Results are written after every
+seed; with `UPOE_MORE=1`, what they already have is not measured again.
 """
 
 import csv
+import itertools
 import json
 import os
 import time
@@ -115,7 +117,7 @@ def run(X, share, seed):
     truth, unit = X[i, k], X.std(axis=0)[k]
     results = {}
     for name in [*PEERS, *OURS]:
-        began, experts = time.perf_counter(), None
+        began, experts = time.process_time(), None
         with quiet():
             if name in PEERS:
                 hide = np.random.default_rng([seed, 1])  # other cells than those that are gone
@@ -129,28 +131,29 @@ def run(X, share, seed):
             "rmse": float(np.sqrt(np.mean(((guess - truth) / unit) ** 2))),
             "coverage": float(np.mean((low <= truth) & (truth <= high))),
             "experts": experts,
-            "seconds": time.perf_counter() - began,
+            "processor": time.process_time() - began,
         }
     return results
 
 
 def main():
     wanted, path = os.environ.get("UPOE_IMPUTE"), RESULTS / "impute.json"
-    sets = json.loads(path.read_text())["sets"] if wanted and path.exists() else {}
-    for name, load in SETS.items():
-        if wanted and name not in wanted.split(","):
+    more = bool(os.environ.get("UPOE_MORE"))
+    sets = json.loads(path.read_text())["sets"] if (wanted or more) and path.exists() else {}
+    tables = {name: np.asarray(load(), dtype=float) for name, load in SETS.items() if not wanted or name in wanted.split(",")}
+    for name, X in tables.items():
+        shares = sets[name]["shares"] if more and name in sets else {str(share): [] for share in SHARES}
+        sets[name] = {"rows": len(X), "columns": X.shape[1], "shares": shares}
+    for seed, (name, X) in itertools.product(SEEDS, tables.items()):
+        if all(len(runs) > seed for runs in sets[name]["shares"].values()):
             continue
-        X = np.asarray(load(), dtype=float)
-        sets[name] = {"rows": len(X), "columns": X.shape[1], "shares": {}}
         for share in SHARES:
-            runs = []
-            for seed in SEEDS:
-                runs.append(run(X, share, seed))
-                line = "; ".join(f"{m} {r['ln_p']:.3f} {r['rmse']:.3f} {r['coverage']:.2f} {r['seconds']:.0f}s" for m, r in runs[-1].items())
-                say(f"{name} {share} {seed}: {line}")
-            sets[name]["shares"][str(share)] = runs
-        sets = {name: sets[name] for name in SETS if name in sets}
-        save("impute", {"cells": CELLS, "seeds": len(SEEDS), "sets": sets})
+            results = run(X, share, seed)
+            sets[name]["shares"][str(share)][seed:] = [results]
+            line = "; ".join(f"{m} {r['ln_p']:.3f} {r['rmse']:.3f} {r['coverage']:.2f} {r['processor']:.1f}s" for m, r in results.items())
+            say(f"{name} {share} {seed}: {line}")
+        done = {name: sets[name] for name in SETS if name in sets and all(sets[name]["shares"].values())}
+        save("impute", {"cells": CELLS, "seeds": len(SEEDS), "sets": done})
 
 
 if __name__ == "__main__":

@@ -7,7 +7,7 @@ import numpy as np
 from scipy.stats import mannwhitneyu
 from common import RESULTS, say
 from density_report import density_section
-from impute_report import impute_section
+from impute_report import impute_section, kept_section
 from outliers_report import outliers_section
 from page import digits, seconds, table, verdict
 from plots import IMAGES, growth_plot, ica_plot
@@ -355,6 +355,7 @@ SECTIONS = {
     "search": ("Search: what is plainly there is found", search_section),
     "gpu": ("GPU", gpu_section),
     "impute": ("Missing cells", impute_section),
+    "kept": ("Missing cells: what a fit keeps", kept_section),
     "default": ("The default next to Student-t alone", default_section),
 }
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -16,6 +17,7 @@ from sklearn.preprocessing import StandardScaler
 from upoe import UPoE, UPoEImputer, UPoEWarning
 
 NAMES = ["a", "b", "c"]
+CRABS = Path(__file__).parents[2] / "crates/upoe/tests/data/crabs.csv"
 
 
 @pytest.fixture(scope="module")
@@ -264,3 +266,17 @@ def test_the_imputer_is_the_density_with_iterative_imputers_manners(rows, holed,
     pipe = make_pipeline(StandardScaler(), UPoEImputer(), UPoE(1)).fit(holed)
     assert pipe.transform(holed).shape == (400, 1)
     assert list(UPoEImputer().set_output(transform="pandas").fit_transform(X[NAMES]).columns) == NAMES
+
+
+def test_experts_that_are_significant_with_missing_cells_stay():
+    # The same splits as bench/kept.py; a price of ½ ln N for each parameter leaves one expert here.
+    rows = pd.read_csv(CRABS)[["FL", "RW", "CL", "CW", "BD"]].to_numpy(float)
+    rng = np.random.default_rng(4)
+    order = rng.permutation(len(rows))
+    held, train = rows[order[:50]], rows[order[50:]]
+    holed = np.where(rng.random(train.shape) < 0.2, np.nan, train)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model, gaussian = UPoE(random_state=4).fit(holed), UPoE(0).fit(holed)
+    assert model.n_experts_ == 2
+    assert model.score(held) > gaussian.score(held) + 0.3

@@ -27,7 +27,7 @@ impl Estimate {
 /// The standard error of ln of an integral at which drawing stops.
 pub const STANDARD_ERROR: f64 = 0.008;
 /// Degrees of freedom of the proposals.
-const DEGREES: f64 = 3.0;
+const DEGREES: usize = 3;
 /// How many kernels a proposal has.
 const KERNELS: usize = 48;
 /// The share of the first proposal in all later ones: no region is ever given up.
@@ -51,8 +51,12 @@ struct Proposal {
     /// L with LLᵀ = shape: r × r.
     root: Mat<f64>,
     ln_det: f64,
-    /// Centres, each as L⁻¹c.
-    centres: Vec<Vec<f64>>,
+    /// Centres, as L⁻¹c: r × kernels, one coordinate of all of them after the other.
+    centres: Vec<f64>,
+    /// How many kernels there are.
+    kernels: usize,
+    /// ln of the density of a Student-t at its centre.
+    constant: f64,
 }
 
 /// Draws until the standard error is at most [`STANDARD_ERROR`] or [`MOST`] points are drawn at once.
@@ -92,7 +96,8 @@ pub(crate) fn draws(r: usize, ln_f: impl Fn(&[f64], &mut [f64]), rng: &mut Strea
 
 impl Proposal {
     fn first(r: usize) -> Self {
-        Proposal { r, root: Mat::identity(r, r), ln_det: 0.0, centres: Vec::new() }
+        let (root, centres, constant) = (Mat::identity(r, r), Vec::new(), ln_peak(r));
+        Proposal { r, root, ln_det: 0.0, centres, kernels: 0, constant }
     }
 
     /// Kernels where the weighted points lie.
@@ -134,14 +139,16 @@ impl Proposal {
                 next += 1.0 / KERNELS as f64;
             }
         }
-        Proposal { r, root, ln_det, centres }
+        let kernels = centres.len();
+        let centres = (0..r).flat_map(|i| centres.iter().map(move |c: &Vec<f64>| c[i])).collect();
+        Proposal { r, root, ln_det, centres, kernels, constant: ln_peak(r) }
     }
 
     fn draw(&self, n: usize, rng: &mut Stream) -> Vec<f64> {
-        let Ok(chi) = ChiSquared::new(DEGREES) else { return vec![0.0; n * self.r] };
+        let Ok(chi) = ChiSquared::new(DEGREES as f64) else { return vec![0.0; n * self.r] };
         let mut points = Vec::with_capacity(n * self.r);
         for _ in 0..n {
-            let stretch = (DEGREES / chi.sample(rng)).sqrt();
+            let stretch = (DEGREES as f64 / chi.sample(rng)).sqrt();
             let mut y: Vec<f64> =
                 (0..self.r).map(|_| stretch * rng.sample::<f64, _>(StandardNormal)).collect();
             let first: f64 = rng.random_range(0.0..1.0);
@@ -149,8 +156,8 @@ impl Proposal {
                 points.append(&mut y);
                 continue;
             }
-            let centre = &self.centres[rng.random_range(0..self.centres.len())];
-            y.iter_mut().zip(centre).for_each(|(y, c)| *y += c);
+            let centre = self.centres.iter().skip(rng.random_range(0..self.kernels));
+            y.iter_mut().zip(centre.step_by(self.kernels)).for_each(|(y, c)| *y += c);
             points.extend(
                 (0..self.r).map(|i| (0..=i).map(|j| self.root[(i, j)] * y[j]).sum::<f64>()),
             );
@@ -159,23 +166,50 @@ impl Proposal {
     }
 
     fn ln_density(&self, point: &[f64]) -> f64 {
-        let r = self.r as f64;
-        let constant = Gamma::ln_gamma(0.5 * (DEGREES + r)).0
-            - Gamma::ln_gamma(0.5 * DEGREES).0
-            - 0.5 * r * (DEGREES * std::f64::consts::PI).ln();
-        let power = -0.5 * (DEGREES + r);
-        let first = (dot(point, point) / DEGREES + 1.0).powf(power);
+        let mut first = [dot(point, point)];
+        densities(self.r, &mut first);
         if self.centres.is_empty() {
-            return constant + first.ln();
+            return self.constant + first[0].ln();
         }
         let y = solved(&self.root, point);
-        let kernel = |centre: &Vec<f64>| {
-            let square: f64 = centre.iter().zip(&y).map(|(c, y)| (c - y) * (c - y)).sum();
-            (square / DEGREES + 1.0).powf(power)
-        };
-        let kernels: f64 = self.centres.iter().map(kernel).sum::<f64>() / self.centres.len() as f64;
-        constant + (KEPT * first + (1.0 - KEPT) * kernels * (-self.ln_det).exp()).ln()
+        let mut squares = [0.0; KERNELS];
+        let squares = &mut squares[..self.kernels];
+        for (y, centres) in y.iter().zip(self.centres.chunks_exact(self.kernels)) {
+            squares.iter_mut().zip(centres).for_each(|(s, c)| *s += (c - y) * (c - y));
+        }
+        densities(self.r, squares);
+        let kernels = squares.iter().sum::<f64>() / self.kernels as f64;
+        self.constant + (KEPT * first[0] + (1.0 - KEPT) * kernels * (-self.ln_det).exp()).ln()
     }
+}
+
+/// ln of the density of a Student-t over R^r at its centre.
+fn ln_peak(r: usize) -> f64 {
+    let (r, degrees) = (r as f64, DEGREES as f64);
+    Gamma::ln_gamma(0.5 * (degrees + r)).0
+        - Gamma::ln_gamma(0.5 * degrees).0
+        - 0.5 * r * (degrees * std::f64::consts::PI).ln()
+}
+
+/// What Student-t densities over R^r are at squared distances, [`KERNELS`] of them at most, up to their common constant:
+/// (1 + s / ν)^(−½(ν + r)) by products and a root, because powers would take most of the time.
+fn densities(r: usize, squares: &mut [f64]) {
+    let twice = DEGREES + r;
+    let mut bases = [1.0; KERNELS];
+    let bases = &mut bases[..squares.len()];
+    for (base, s) in bases.iter_mut().zip(squares.iter_mut()) {
+        *base = *s / DEGREES as f64 + 1.0;
+        *s = if twice % 2 == 1 { base.sqrt() } else { 1.0 };
+    }
+    let mut power = twice / 2;
+    while power > 0 {
+        if power % 2 == 1 {
+            squares.iter_mut().zip(bases.iter()).for_each(|(s, base)| *s *= base);
+        }
+        bases.iter_mut().for_each(|base| *base *= *base);
+        power /= 2;
+    }
+    squares.iter_mut().for_each(|s| *s = 1.0 / *s);
 }
 
 /// L⁻¹x of a lower triangle.

@@ -38,6 +38,16 @@ pub(crate) fn product(a: MatRef<f64>, b: MatRef<f64>) -> Mat<f64> {
     out
 }
 
+/// The sum of a matrix's columns, each times its number: the numbers are added in their order.
+pub(crate) fn combined(matrix: &Mat<f64>, by: &[f64]) -> Vec<f64> {
+    let mut sum = vec![0.0; matrix.nrows()];
+    for (j, by) in by.iter().enumerate().filter(|(_, by)| **by != 0.0) {
+        let column = matrix.col_as_slice(j);
+        sum.iter_mut().zip(column).for_each(|(sum, entry)| *sum += entry * by);
+    }
+    sum
+}
+
 /// The vector at unit length.
 pub(crate) fn unit(w: &[f64]) -> Vec<f64> {
     let norm = dot(w, w).sqrt();

@@ -1,7 +1,7 @@
 //! Rounds of drawing missing cells and learning from the draws.
 //!
 //! The first round searches, over few draws. The others go on from the experts of the round before, over all draws,
-//! which costs little. At the end, experts stay that are worth their parameters.
+//! which costs little. At the end, experts stay that add significantly to the values that are there.
 
 use super::Fitter;
 use super::drawn::{Drawn, to_origins};
@@ -10,7 +10,7 @@ use crate::evaluate::{self, bic_price, expert_price};
 use crate::expert::Family;
 use crate::fitted::Fit;
 use crate::learn::{
-    Event, Families, Learned, Learner, Observer, Recipe, Settings, Stop, StopReason,
+    Event, Families, Learned, Learner, Observer, Recipe, Settings, Stop, StopReason, significant,
 };
 use crate::missing::{
     EXACT, FEW, Filler, Gaussian, em, gains, gaussian_draws, observed, patterns, prior,
@@ -219,9 +219,8 @@ impl<'r> Climb<'r> {
         Ok(fit)
     }
 
-    /// Without the experts that add less to the values that are there than their parameters cost. Draws show what
-    /// the model believes more often than the values do, so that p-values of experts that were found among draws are
-    /// too small.
+    /// Without the experts that do not add significantly to the values that are there. Draws show what the model
+    /// believes more often than the values do, so that p-values of experts that were found among draws are too small.
     fn pruned(
         &mut self,
         settings: &Settings,
@@ -231,9 +230,11 @@ impl<'r> Climb<'r> {
         let (fit, dims) = (&round.fit, round.fit.model.whitening().dims());
         let gains = gains(&fit.model, &self.rows, FEW, self.settings.seed)?;
         let experts = fit.state.experts.iter().zip(gains).enumerate();
-        let pays =
-            experts.filter(|(j, (e, gain))| *gain > expert_price(e.expert(), dims - j, self.worth));
-        let kept: Vec<Learned> = pays.map(|(_, (e, _))| e.clone()).collect();
+        let families: Vec<Family> = settings.families.iter().collect();
+        let counts = experts.filter(|(j, (e, gain))| {
+            significant(e.expert(), self.worth, dims - j, &families, *gain)
+        });
+        let kept: Vec<Learned> = counts.map(|(_, (e, _))| e.clone()).collect();
         if kept.len() == fit.state.experts.len() {
             return Ok(Ok(round));
         }

@@ -42,6 +42,7 @@ pub(crate) use null::{column_p_value, radial_p_value};
 pub(crate) use path::path;
 pub(crate) use sample::screening;
 pub(crate) use session::Session;
+pub(crate) use stop::significant;
 
 use crate::error::Result;
 use session::{Halt, Step};

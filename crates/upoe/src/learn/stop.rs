@@ -7,7 +7,7 @@ use super::path::changes;
 use super::session::Session;
 use crate::error::{Error, Result};
 use crate::evaluate::expert_price;
-use crate::expert::{Family, Marginal};
+use crate::expert::{Expert, Family, Marginal};
 use crate::linalg::dot;
 
 /// The level of the null rule.
@@ -115,7 +115,18 @@ pub fn tests(family: Family, tried: &[Family], free: usize) -> f64 {
     if free > 1 { families as f64 / SEARCH } else { families as f64 }
 }
 
-/// The same for single columns, `columns` of them.
+/// Whether one more expert that gains so much is significant, in a search of `free` dimensions among some families.
+pub fn significant(
+    expert: &Expert,
+    weight: f64,
+    free: usize,
+    families: &[Family],
+    gain: f64,
+) -> bool {
+    null::p_value(expert, weight, free, gain) * tests(expert.family(), families, free) <= LEVEL
+}
+
+/// [`tests`] for single columns, `columns` of them.
 pub fn tests_of_column(family: Family, tried: &[Family], columns: usize) -> f64 {
     tests(family, tried, 1) * columns as f64 / (1.0 - SEARCH)
 }

@@ -11,7 +11,7 @@ pub use explain::Explanation;
 
 use crate::error::{Error, Result, invalid};
 use crate::expert::{Expert, Marginal};
-use crate::linalg::{LN_TAU, dot, is_pseudo_inverse, pseudo_inverse};
+use crate::linalg::{LN_TAU, combined, dot, is_pseudo_inverse, pseudo_inverse};
 use crate::rows::Rows;
 use crate::whitening::Whitening;
 use faer::{Mat, Side};
@@ -160,10 +160,7 @@ impl Model {
 
     /// P⊥x, given z = Wx, to rounding.
     fn off_span(&self, x: &[f64], z: &[f64]) -> Vec<f64> {
-        let back = |i: usize| {
-            z.iter().enumerate().map(|(j, z)| self.pseudo_inverse[(i, j)] * z).sum::<f64>()
-        };
-        x.iter().enumerate().map(|(i, x)| x - back(i)).collect()
+        x.iter().zip(combined(&self.pseudo_inverse, z)).map(|(x, back)| x - back).collect()
     }
 
     /// ln p(x) in sphered space, in nats (4); −∞ where squares of a far row overflow.

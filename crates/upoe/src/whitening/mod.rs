@@ -7,7 +7,7 @@ mod wide;
 pub use outside::Outside;
 
 use crate::error::{Error, Result, invalid};
-use crate::linalg::{dot, unit};
+use crate::linalg::{combined, dot, unit};
 use crate::random;
 use crate::rows::{Rows, Values};
 use faer::Mat;
@@ -235,16 +235,12 @@ impl Whitening {
 
     /// A·change: what a change of a row changes in the sphered row.
     pub(crate) fn sphere_change(&self, change: &[f64]) -> Vec<f64> {
-        (0..self.dims())
-            .map(|i| change.iter().enumerate().map(|(j, c)| self.matrix[(i, j)] * c).sum())
-            .collect()
+        combined(&self.matrix, change)
     }
 
     /// The part of a change outside the kept dimensions, given A·change.
     pub(crate) fn residual_change(&self, change: &[f64], x: &[f64]) -> Vec<f64> {
-        let back =
-            |i: usize| -> f64 { x.iter().enumerate().map(|(k, x)| self.inverse[(i, k)] * x).sum() };
-        change.iter().enumerate().map(|(i, c)| c - back(i)).collect()
+        change.iter().zip(combined(&self.inverse, x)).map(|(c, back)| c - back).collect()
     }
 
     /// The row that a sphered row belongs to (the nearest one, where dimensions were dropped).
