@@ -21,6 +21,8 @@ const POWER: [f64; 2] = [0.1, 1.0];
 const LEAST: f64 = 1e-9;
 /// Tails are fitted to about this many rows.
 const JUDGED: usize = 5_000;
+/// No cell counts as less probable than the smallest numbers: −ln p is at most this.
+const MOST: f64 = 700.0;
 /// Cells count where fewer ordinary rows than this share have one that is so improbable.
 const RARE: f64 = 1e-3;
 
@@ -144,7 +146,8 @@ impl Cells {
         for (c, ratio) in residuals.ratios(z, u).into_iter().enumerate() {
             if ratio > self.from[c] {
                 let beyond = (length(ratio, d) - self.median[c]) / self.reach[c];
-                let excess = LN_2 + self.level * beyond.powf(self.power[c]) - least(d);
+                let surprise = LN_2 + self.level * beyond.powf(self.power[c]);
+                let excess = surprise.min(MOST) - least(d);
                 if excess > worst.map_or(0.0, |(_, most)| most) {
                     worst = Some((c, excess));
                 }

@@ -38,6 +38,7 @@ fn folds(rows: usize, d: usize) -> usize {
     let few = if rows < FEW { 10 } else { 5 };
     match rows {
         10_001.. => 5,
+        5_000.. if rows / d < 400 => 5,
         _ if rows / d < few => 20,
         _ => 10,
     }
