@@ -1,4 +1,4 @@
-"""Section 11: what the default fit takes next to Student-t alone, with all that a user gets: the search of all
+"""Section 12: what the default fit takes next to Student-t alone, with all that a user gets: the search of all
 families, outliers, significance, groups, and for the command reading and writing files.
 
 Needs the command, built by `cargo build --release`, or its path in `UPOE`.

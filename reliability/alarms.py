@@ -4,7 +4,10 @@
 `test_alarms.py` is its quick form."""
 
 import argparse
+import os
 import warnings
+from concurrent.futures import ProcessPoolExecutor
+from itertools import product, repeat
 
 import common
 import numpy as np
@@ -64,14 +67,17 @@ def main():
     draws = max(2, round(options.parse_args().share * DRAWS))
     percent = lambda x: "–" if np.isnan(x) else f"{100 * x:.2f} %"
     fresh, training = [], []
+    with ProcessPoolExecutor(int(os.environ.get("WORKERS", os.cpu_count()))) as pool:
+        found = pool.map(alarms, *zip(*product(ROWS, COLUMNS), strict=True), repeat(draws))
+        cells = dict(zip(product(ROWS, COLUMNS), found, strict=True))
+        found = pool.map(contaminated, SHARES, repeat(max(2, draws // 10)))
+        shifted = [[percent(share), *map(percent, figures)] for share, figures in zip(SHARES, found, strict=True)]
     for n in ROWS:
-        found = {d: alarms(n, d, draws) for d in COLUMNS}
+        found = {d: cells[n, d] for d in COLUMNS}
         for k, alpha in enumerate(ALPHAS):
             judged = lambda x: percent(x) if 0.8 * alpha <= x <= 1.2 * alpha else f"**{percent(x)}**"
             fresh.append([f"{n:,}", f"{100 * alpha:.0f} %", *(judged(found[d][0][k]) for d in COLUMNS)])
             training.append([f"{n:,}", f"{100 * alpha:.0f} %", *(percent(found[d][1][k]) for d in COLUMNS)])
-        print(n, "done", flush=True)
-    shifted = [[percent(share), *map(percent, contaminated(share, max(2, draws // 10)))] for share in SHARES]
     head = ["training rows", "alpha", *(f"{d} columns" for d in COLUMNS)]
     common.write(
         "alarms",

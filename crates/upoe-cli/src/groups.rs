@@ -63,6 +63,7 @@ impl GroupsVerb {
         let failed = |error| from_core(error, &table);
         let rows = Rows::new(&table.data, table.names.len()).map_err(failed)?;
         progress.warn_outside(&file, &rows).map_err(failed)?;
+        progress.warn_unlike(&file.density().places(), &rows, &file.names);
         let names = ["group".to_owned(), "probability".to_owned()];
         let mut out = match &self.output {
             Some(path) => {

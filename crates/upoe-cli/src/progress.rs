@@ -105,6 +105,13 @@ impl Progress {
         Ok(())
     }
 
+    /// Says which columns of a table seem to be in other units than those that were learned from, or are constant.
+    pub fn warn_unlike(&self, places: &[(f64, f64)], rows: &Rows, names: &[String]) {
+        let short: Vec<String> =
+            names.iter().map(|name| visible::short(name, 30).to_string()).collect();
+        upoe::compare::unlike(places, rows, &short).iter().for_each(|note| self.warn(note));
+    }
+
     /// The changing line is removed permanently; messages can still be said.
     pub fn clear(&self) {
         self.cleared.store(true, Ordering::SeqCst);

@@ -83,6 +83,8 @@ impl DetectorFile {
             array("directions", &[j, d], p.directions.concat()),
             array("factors", &[j + 1], p.factors),
             array("rarity", &[d, points], p.rarity),
+            array("cells", &[3, d], p.cells.concat()),
+            array("level", &[1], vec![p.level]),
             array("units", &[4], p.units.to_vec()),
             array("residuals", &[d, d], p.residuals),
             array("low", &[d], p.low),
@@ -127,6 +129,8 @@ fn parse(container: &Container) -> Option<DetectorFile> {
     if d == 0 || d != used.len() {
         return None;
     }
+    let cells: Vec<Vec<f64>> = values("cells")?.chunks(d).map(<[f64]>::to_vec).collect();
+    let [level] = values("level")?[..] else { return None };
     let parts = DetectorParts {
         columns: names.len(),
         used,
@@ -138,6 +142,8 @@ fn parse(container: &Container) -> Option<DetectorFile> {
         directions: values("directions")?.chunks_exact(d).map(<[f64]>::to_vec).collect(),
         factors: values("factors")?,
         rarity: values("rarity")?,
+        cells: cells.try_into().ok()?,
+        level,
         units: values("units")?.try_into().ok()?,
         residuals: values("residuals")?,
         low: values("low")?,

@@ -221,6 +221,73 @@ fn hard_tables_are_judged_or_refused() {
     assert!(matches!(wide, Err(Error::Shape { .. })));
 }
 
+/// Rows of which some lie farther out than others, in all columns: Student-t with 3 degrees of freedom.
+fn spread_out(n: usize, d: usize, seed: u64) -> Vec<f64> {
+    let mut values = correlated(n, d, seed);
+    for (row, e) in values.chunks_mut(d).zip(normals(3 * n, seed + 100).chunks(3)) {
+        let length = (e.iter().map(|e| e * e).sum::<f64>() / 3.0).sqrt();
+        row.iter_mut().for_each(|x| *x /= length);
+    }
+    values
+}
+
+#[test]
+fn a_cell_that_the_others_contradict_comes_before_rows_that_are_far() {
+    let (n, d) = (1000, 6);
+    let mut found = 0;
+    for seed in 2..8 {
+        let mut values = spread_out(n, d, seed);
+        let deviations: Vec<f64> = (0..d)
+            .map(|c| (values.chunks(d).map(|row| row[c] * row[c]).sum::<f64>() / n as f64).sqrt())
+            .collect();
+        for i in 0..30 {
+            values[i * d + i % d] += 6.0 * deviations[i % d];
+        }
+        let fitted = fit(&values, d);
+        let rows = Rows::new(&values, d).unwrap();
+        let threshold = fitted.detector.threshold_of_share(&rows, 0.03).unwrap();
+        let odd = oddness(&fitted, &values);
+        found += (0..30).filter(|i| odd[*i] > threshold).count();
+    }
+    assert!(found >= 135, "{found} of 180");
+}
+
+#[test]
+fn a_cell_is_judged_by_those_that_are_there() {
+    let d = 6;
+    let values = correlated(1000, d, 2);
+    let fitted = fit(&values, d);
+    let mut row = values[..d].to_vec();
+    row[0] += 100.0;
+    for missing in [None, Some(3)] {
+        missing.iter().for_each(|c| row[*c] = f64::NAN);
+        let o = fitted.detector.explain(&row).unwrap();
+        assert!(o.alone[0] > 10.0 && o.columns[0] > o.alone[0], "{o:?}");
+        assert!((1..d).all(|c| o.alone[c] < 1.0), "{o:?}");
+        let sum = o.base + o.directions.iter().sum::<f64>() + o.rest + o.alone.iter().sum::<f64>();
+        assert!((sum - oddness(&fitted, &row)[0]).abs() < 1e-9 * sum);
+    }
+}
+
+#[test]
+fn copies_of_rows_are_as_likely_in_a_fold_as_others() {
+    // Rows of a few hundred kinds, some of them frequent: most new rows are copies of training rows.
+    let kinds = normals(400 * 4, 21);
+    let kind = |e: f64| (400.0 * (0.5 + 0.5 * (e / 1.5).tanh()).powi(4)) as usize;
+    let draw = |n: usize, seed: u64| -> Vec<f64> {
+        normals(n, seed).iter().flat_map(|e| kinds[4 * kind(*e)..][..4].to_vec()).collect()
+    };
+    let mut alarms = 0;
+    for seed in 0..20 {
+        let fitted = fit(&draw(1500, 300 + seed), 4);
+        let threshold = fitted.detector.threshold(0.05).unwrap();
+        let fresh = oddness(&fitted, &draw(1500, 900 + seed));
+        alarms += fresh.iter().filter(|o| **o > threshold).count();
+    }
+    let rate = alarms as f64 / (20.0 * 1500.0);
+    assert!((0.04..0.06).contains(&rate), "{rate}");
+}
+
 #[test]
 fn rows_of_one_block_are_judged_without_the_whole_block() {
     // Each row is there ten times, nearly: without blocks its twins judge it.

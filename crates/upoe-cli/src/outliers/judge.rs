@@ -136,6 +136,7 @@ impl Judge {
                 Ok(Judged { oddness: fit.oddness.clone(), p_values: fit.p_values.clone() })
             }
             Judge::Detector(file) => {
+                progress.warn_unlike(&file.detector.places(), &rows, &file.names);
                 let oddness = by_block(&|rows| file.detector.oddness(rows))?;
                 let p_values = oddness.iter().map(|o| file.detector.p_value(*o)).collect();
                 Ok(Judged { oddness, p_values })
@@ -148,6 +149,7 @@ impl Judge {
             Judge::Density(file) => {
                 let ln_p = by_block(&|rows| file.density().score(rows))?;
                 progress.warn_outside(file, &rows).map_err(failed)?;
+                progress.warn_unlike(&file.density().places(), &rows, &file.names);
                 let what = "drawing samples";
                 let mut pace = Pace::new(progress, what);
                 let mut going = pace.tell(what, 0, DRAWN, "rows");
@@ -184,6 +186,9 @@ impl Judge {
             Judge::Density(file) => upoe::surprises(file.density(), values),
         };
         let reasons = reasons.map_err(failed)?;
+        if reasons.is_empty() {
+            return Ok(vec!["so far from all training rows that no value can be expected".into()]);
+        }
         Ok(reasons.iter().map(|r| r.text(&table.names[r.column])).collect())
     }
 

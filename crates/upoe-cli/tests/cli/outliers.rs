@@ -165,6 +165,50 @@ fn bad_requests_are_named() {
 }
 
 #[test]
+fn a_table_unlike_the_one_learned_from_is_told() {
+    let place = Place::new();
+    let text = place.read("crabs.csv");
+    let changed = |change: &dyn Fn(&str) -> String| -> String {
+        let line = |(i, line): (usize, &str)| {
+            let mut cells: Vec<String> = line.split(',').map(str::to_owned).collect();
+            if i > 0 {
+                cells[4] = change(&cells[4]);
+            }
+            cells.join(",") + "\n"
+        };
+        text.lines().enumerate().map(line).collect()
+    };
+    let thousand = |cell: &str| format!("{}", 1000.0 * cell.parse::<f64>().unwrap());
+    place.write("units.csv", changed(&thousand));
+    place.write("flat.csv", changed(&|_| "15".into()));
+    place.run(&["fit", "crabs.csv", "--columns", LENGTHS, "-o", "m.upoe", "--quiet"]).ok();
+    let save = ["outliers", "crabs.csv", "--columns", LENGTHS, "--save", "m.detector"];
+    place.run(&save).ok();
+    let said = [
+        ("units.csv", "FL seems to be in other units: its values are about 1000 times as large"),
+        ("flat.csv", "FL is 15 in every row; it varied where the model was learned"),
+    ];
+    for (table, note) in said {
+        for run in [
+            ["outliers", "m.detector", table],
+            ["outliers", "m.upoe", table],
+            ["groups", "m.upoe", table],
+            ["compare", "m.upoe", table],
+        ] {
+            let run = place.run(&run).ok();
+            assert!(run.err.contains(note), "{run:#?}");
+        }
+    }
+    // The column is blamed, whatever can be said of the others that far out.
+    let far = place.run(&["outliers", "m.upoe", "units.csv"]).ok();
+    assert!(far.out.lines().nth(1).unwrap().contains("FL"), "{}", far.out);
+    for own in [["outliers", "m.detector", "crabs.csv"], ["groups", "m.upoe", "crabs.csv"]] {
+        let run = place.run(&own).ok();
+        assert!(!run.err.contains("units") && !run.err.contains("every row"), "{run:#?}");
+    }
+}
+
+#[test]
 fn rows_with_missing_cells_are_judged_by_the_others() {
     let place = Place::new();
     let text = place.read("crabs.csv");

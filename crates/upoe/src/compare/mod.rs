@@ -21,6 +21,7 @@ mod waves;
 mod words;
 
 pub use change::{Change, Kind, Place};
+pub use check::unlike;
 pub use likelihood::Drop;
 
 use crate::density::Density;
@@ -228,6 +229,9 @@ fn compared<E: From<Error> + Send>(
         }
         Reference::Model { density, .. } => {
             rows.check()?;
+            if rows.columns() == density.columns() {
+                notes.extend(unlike(&density.places(), rows, names));
+            }
             density.columns()
         }
     };

@@ -33,6 +33,11 @@ pub(super) fn other_units(name: &str, factor: f64) -> String {
     format!("{name} seems to be in other units: its values are about {} times {how}", number(about))
 }
 
+/// A column that has one value only, and had more.
+pub(super) fn constant(name: &str, value: f64) -> String {
+    format!("{name} is {} in every row; it varied where the model was learned", number(value))
+}
+
 /// A number of three digits.
 pub(super) fn number(x: f64) -> String {
     if x == 0.0 || !x.is_finite() {

@@ -34,6 +34,8 @@ pub(super) struct Concentrated {
     pub central: Vec<bool>,
     /// The correlations of the central rows: d × d.
     pub correlations: Mat<f64>,
+    /// What they were chosen by: a core, and the square up to which rows are central. `None` where they were given.
+    pub chosen_by: Option<(Core, f64)>,
 }
 
 /// u = A (z − m): the central rows have mean 0 and nearly unit covariance.
@@ -59,6 +61,7 @@ pub(super) fn concentrate(
     let far = steps > 1 && central.iter().all(|central| *central);
     let mut first =
         far.then(|| z.iter().map(|z| z.clamp(-PULLED_IN, PULLED_IN)).collect::<Vec<f64>>());
+    let mut chosen_by = None;
     for left in (0..steps).rev() {
         let values = first.take();
         let shrink = if left > 0 { Shrink::Search } else { Shrink::Estimated };
@@ -70,21 +73,27 @@ pub(super) fn concentrate(
             return Ok(None);
         }
         if left == 0 {
-            return Ok(Some(Concentrated { core, u, square, central, correlations }));
+            return Ok(Some(Concentrated { core, u, square, central, correlations, chosen_by }));
         }
         let edge = quantile(&square, weights, CENTRAL);
         central = square.iter().map(|s| *s <= edge).collect();
+        chosen_by = Some((core, edge));
     }
     Err(Error::NoConvergence { what: "core" })
 }
 
 impl Concentrated {
-    /// The same core with all rows around it, of which the nearest are central.
-    pub fn over(self, z: &[f64], weights: &[f64]) -> Self {
+    /// The same core with all rows around it. Those are central that were given, or that would have been chosen.
+    pub fn over(self, z: &[f64], given: &[bool]) -> Self {
+        let d = self.core.centre.len();
+        let central = match &self.chosen_by {
+            Some((by, edge)) => {
+                squares(&by.sphere_present(z), d).iter().map(|s| s <= edge).collect()
+            }
+            None => given.to_vec(),
+        };
         let u = self.core.sphere_present(z);
-        let square = squares(&u, self.core.centre.len());
-        let edge = quantile(&square, weights, CENTRAL);
-        let central = square.iter().map(|s| *s <= edge).collect();
+        let square = squares(&u, d);
         Concentrated { u, square, central, ..self }
     }
 }

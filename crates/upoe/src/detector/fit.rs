@@ -14,9 +14,12 @@ use rand::seq::SliceRandom;
 use rayon::prelude::*;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Concentration steps of the first fit, and of those without a fold, which start from its core.
+/// Concentration steps of the first fit.
 const STEPS: usize = 5;
-const FOLD_STEPS: usize = 2;
+/// Without a fold, only the last step is done again, from the rows that the first fit chose. More steps would lead to
+/// another core, to which rows of the fold are not what new rows are to the first. But where there are fewer rows than
+/// this, a row has a say in which ones are chosen, and two steps are done.
+const FEW: usize = 200;
 /// The core is estimated from at most so many rows, or so many per column.
 const CORE_ROWS: usize = 20_000;
 const CORE_ROWS_PER_COLUMN: usize = 20;
@@ -26,23 +29,18 @@ fn core_rows(d: usize) -> usize {
     CORE_ROWS.max(CORE_ROWS_PER_COLUMN * d)
 }
 
-/// Without a fold, a core has fewer rows than the first one, and the rows of the fold seem odder
-/// than new rows will: the fewer rows per column, the more folds there must be. Where half of the
-/// rows are enough for a core, two do.
+/// Without a fold, a core has fewer rows than the first one, and the rows of the fold seem odder than new rows will; also
+/// a value that occurs again and again may be missing from half of the rows. Very large tables have two folds.
 fn folds(rows: usize, d: usize) -> usize {
     if rows > 2 * core_rows(d) {
         return 2;
     }
-    let folds = match rows / d {
-        ..10 => 20,
-        10..100 => 10,
-        100..400 => 5,
-        _ => 2,
-    };
+    let few = if rows < FEW { 10 } else { 5 };
     match rows {
-        ..1_000 => folds.max(10).min(rows),
-        5_000.. => folds.min(5),
-        _ => folds,
+        10_001.. => 5,
+        5_000.. if rows / d < 400 => 5,
+        _ if rows / d < few => 20,
+        _ => 10,
     }
 }
 
@@ -54,10 +52,10 @@ struct Sample {
 }
 
 impl Sample {
-    fn pick(&self, rows: &[usize]) -> Sample {
+    fn pick(&self, rows: &[usize], weight: impl Fn(usize) -> f64) -> Sample {
         let d = self.d;
         let z = rows.iter().flat_map(|&i| &self.z[i * d..][..d]).copied().collect();
-        Sample { z, weights: rows.iter().map(|&i| self.weights[i]).collect(), d }
+        Sample { z, weights: rows.iter().map(|&i| weight(i)).collect(), d }
     }
 
     /// Finds the core from some of the rows, starting from those that are `central`, and how all
@@ -77,13 +75,13 @@ impl Sample {
         let mut rng = random::stream(seed, Use::Rows, 1);
         let (chosen, _) = rows.partial_shuffle(&mut rng, core_rows(d));
         chosen.sort_unstable();
-        let some = self.pick(chosen);
-        let mut central: Vec<bool> = chosen.iter().map(|&i| central[i]).collect();
-        if !central.contains(&true) {
-            central.fill(true);
+        let some = self.pick(chosen, |i| self.weights[i]);
+        let mut of_some: Vec<bool> = chosen.iter().map(|&i| central[i]).collect();
+        if !of_some.contains(&true) {
+            of_some.fill(true);
         }
-        let found = concentrate(&some.z, &some.weights, d, central, steps, step)?;
-        Ok(found.map(|found| found.over(&self.z, &self.weights)))
+        let found = concentrate(&some.z, &some.weights, d, of_some, steps, step)?;
+        Ok(found.map(|found| found.over(&self.z, central)))
     }
 }
 
@@ -91,32 +89,34 @@ impl Sample {
 struct Whole<'a> {
     sample: &'a Sample,
     central: &'a [bool],
-    fold: &'a [usize],
     settings: &'a DetectorSettings,
+    steps: usize,
     units: Units,
 }
 
 impl Whole<'_> {
-    /// The rows of fold `k` and their oddness by a detector fitted without them.
+    /// The oddness of the rows of a fold by a detector fitted without them. A fold has rows in rising order, and how
+    /// often each is in it.
     fn without(
         &self,
-        k: usize,
+        fold: &[(usize, f64)],
         step: &(dyn Fn() -> bool + Sync),
-    ) -> Result<Option<(Vec<usize>, Vec<f64>)>> {
-        let (out, others): (Vec<usize>, Vec<usize>) =
-            (0..self.fold.len()).partition(|&i| self.fold[i] == k);
-        let rows = self.sample.pick(&others);
+    ) -> Result<Option<Vec<f64>>> {
+        let mut weights = self.sample.weights.clone();
+        fold.iter().for_each(|&(i, weight)| weights[i] -= weight);
+        let others: Vec<usize> = (0..weights.len()).filter(|&i| weights[i] > 0.0).collect();
+        let rows = self.sample.pick(&others, |i| weights[i]);
         let mut central: Vec<bool> = others.iter().map(|&i| self.central[i]).collect();
         if !central.contains(&true) {
             central.fill(true);
         }
-        let Some(found) = rows.core(&central, FOLD_STEPS, self.settings.seed, step)? else {
+        let Some(found) = rows.core(&central, self.steps, self.settings.seed, step)? else {
             return Ok(None);
         };
         let directions = self.settings.directions;
         let scorer = Scorer::of(&rows.z, &rows.weights, found, directions, Some(self.units))?;
-        let oddness = scorer.oddness(&self.sample.pick(&out).z);
-        Ok(Some((out, oddness)))
+        let out: Vec<usize> = fold.iter().map(|(i, _)| *i).collect();
+        Ok(Some(scorer.oddness(&self.sample.pick(&out, |_| 1.0).z)))
     }
 }
 
@@ -135,8 +135,10 @@ pub(super) fn fit(
     let frame = Frame::of(&table.rows()?, &table.weights)?;
     let (z, d) = (frame.apply(&table.rows()?), frame.dims());
     let sample = Sample { z, weights: table.weights.clone(), d };
-    let folds = folds(n, d);
-    let (done, all) = (AtomicUsize::new(0), STEPS + folds * FOLD_STEPS);
+    let count = table.count();
+    let folds = table.folds(folds(count, d), settings.seed);
+    let steps = if count < FEW { 2 } else { 1 };
+    let (done, all) = (AtomicUsize::new(0), STEPS + folds.len() * steps);
     let step = || watch(done.fetch_add(1, Ordering::Relaxed) + 1, all);
     let Some(found) = sample.core(&vec![true; n], STEPS, settings.seed, &step)? else {
         return Ok(None);
@@ -144,17 +146,22 @@ pub(super) fn fit(
     let expected = Expected::of(&sample.z, &sample.weights, &found)?;
     let central = found.central.clone();
     let scorer = Scorer::of(&sample.z, &sample.weights, found, settings.directions, None)?;
-    let fold = table.folds(folds, settings.seed);
     let units = scorer.units;
-    let whole = Whole { sample: &sample, central: &central, fold: &fold, settings, units };
-    let judged: Vec<Option<(Vec<usize>, Vec<f64>)>> =
-        (0..folds).into_par_iter().map(|k| whole.without(k, &step)).collect::<Result<_>>()?;
+    let whole = Whole { sample: &sample, central: &central, settings, steps, units };
+    let judged: Vec<Option<Vec<f64>>> =
+        folds.par_iter().map(|fold| whole.without(fold, &step)).collect::<Result<_>>()?;
+    // Copies of a row may be in several folds: in the end its oddness is their mean.
     let mut oddness = vec![0.0; n];
-    for judged in judged {
-        let Some((rows, of_rows)) = judged else { return Ok(None) };
-        rows.into_iter().zip(of_rows).for_each(|(i, o)| oddness[i] = o);
+    let (mut each, mut weights) = (Vec::new(), Vec::new());
+    for (fold, judged) in folds.iter().zip(judged) {
+        let Some(judged) = judged else { return Ok(None) };
+        for (&(i, weight), o) in fold.iter().zip(judged) {
+            oddness[i] += o * (weight / sample.weights[i]);
+            each.push(o);
+            weights.push(weight);
+        }
     }
-    let calibration = Calibration::of(&oddness, &counts(&sample.weights), units.distance.1);
+    let calibration = Calibration::of(&each, &counts(&weights), units.distance.1);
     let detector = Detector { frame, scorer, expected, calibration };
     // Rows of weight 0 were not learned from: the detector itself judges them.
     let mut of_rows = Vec::with_capacity(rows.len());

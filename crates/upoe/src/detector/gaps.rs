@@ -59,6 +59,16 @@ impl<'a> Gaps<'a> {
         Some(Gap { missing, covariance })
     }
 
+    /// How precisely the cells that are there tell cell `c`, which is one of them: the inverse of its variance.
+    pub fn own(&self, gap: &Gap, c: usize) -> f64 {
+        let Gap { missing, covariance } = gap;
+        let to = |a: usize| self.precision[(c, missing[a])];
+        let through = |a: usize| -> f64 {
+            (0..missing.len()).map(|b| to(a) * covariance[(a, b)] * to(b)).sum()
+        };
+        self.precision[(c, c)] - (0..missing.len()).map(through).sum::<f64>()
+    }
+
     /// Moves what was said of missing cells to the others, which say where they are expected: `parts` are factors of
     /// the columns' distances from the centre.
     pub fn passed_on(&self, gap: &Gap, parts: &mut [f64]) {

@@ -2,13 +2,14 @@
 //!
 //! As an outlier score, −ln p is too forgiving: a heavy-tailed expert explains outliers away, and
 //! outliers among the training rows move the model towards themselves. A [`Detector`] is made of
-//! three parts instead:
+//! four parts instead:
 //!
 //! - a **robust core**: mean and shrunk covariance of the central 70 % of the rows, found by
 //!   concentration steps, in which far rows have no say;
 //! - **heavy directions**, along which all rows spread more than the core; distance along them counts
 //!   as evidence, it is not forgiven;
-//! - **column experts**: how rare each value is in its own column.
+//! - **column experts**: how rare each value is in its own column;
+//! - **cells**: a value that the rest of its row makes very improbable.
 //!
 //! They are added up to one number, the oddness of a row, which splits exactly over directions and
 //! over columns ([`Detector::explain`]). Whether a row is *too* odd is judged by the training rows,
@@ -16,6 +17,7 @@
 //! cells that they have.
 
 mod calibration;
+mod cells;
 mod columns;
 mod core;
 mod expected;
@@ -88,7 +90,7 @@ pub struct Oddity {
     pub directions: Vec<f64>,
     /// What the distance along all other directions adds.
     pub rest: f64,
-    /// What the rarity of each value in its own column adds.
+    /// What the rarity of each value in its own column adds, and the rarest given the others.
     pub alone: Vec<f64>,
     /// What each column adds, through distance and rarity.
     pub columns: Vec<f64>,
@@ -133,6 +135,15 @@ impl Detector {
     /// The columns that were constant in the training rows: they are not looked at.
     pub fn constant(&self) -> Vec<usize> {
         (0..self.columns()).filter(|c| self.frame.used.binary_search(c).is_err()).collect()
+    }
+
+    /// The middle and the scale of each column's training rows; NaN for one that was constant.
+    pub fn places(&self) -> Vec<(f64, f64)> {
+        let mut places = vec![(f64::NAN, f64::NAN); self.columns()];
+        for (k, &c) in self.frame.used.iter().enumerate() {
+            places[c] = (self.frame.location[k], self.frame.spread[k]);
+        }
+        places
     }
 
     /// The oddness of the most ordinary row there could be.

@@ -1,6 +1,7 @@
 //! The oddness of rows: distance to the core and rarity in the columns, in one number that splits
 //! exactly over directions and over columns.
 
+use super::cells::{Cells, Residuals};
 use super::columns::Columns;
 use super::core::{Concentrated, Core};
 use super::gaps::stretch;
@@ -11,6 +12,8 @@ use rayon::prelude::*;
 
 /// What the columns count beside the distance.
 const COLUMN_WEIGHT: f64 = 0.25;
+/// What each nat counts by which a cell is rarer than rare ones.
+const CELL_WEIGHT: f64 = 4.0;
 /// The least deviation of a part: where all rows are alike, digits would be lost.
 const LEAST_DEVIATION: f64 = 1e-6;
 /// Rows that a thread takes at a time.
@@ -18,16 +21,18 @@ const BLOCK: usize = 256;
 
 /// What makes rows odd, in robust units:
 ///
-/// oddness = (ln(1 + S/d) − μ₁)/σ₁ + ¼ (ln(1 + C/d) − μ₂)/σ₂
+/// oddness = (ln(1 + S/d) − μ₁)/σ₁ + ¼ (ln(1 + C/d) − μ₂)/σ₂ + 4 E
 ///
 /// S is the weighted squared distance to the core, C the sum of the columns' rarities; μ and σ are
-/// means and deviations over the training rows. Rows with missing cells are judged by the others, and S and C
+/// means and deviations over the training rows. E is 0 for nearly all rows: by how many nats the least probable cell given
+/// the others is rarer than rare ones (`cells.rs`). Rows with missing cells are judged by the others, and S and C
 /// brought to those of whole rows (`gaps.rs`). A row without any value has S = C = 0.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Scorer {
     pub core: Core,
     pub heavy: Heavy,
     pub columns: Columns,
+    pub cells: Cells,
     pub units: Units,
 }
 
@@ -43,7 +48,7 @@ pub(super) struct Split {
     pub base: f64,
     pub directions: Vec<f64>,
     pub rest: f64,
-    /// How rare each value is in its own column.
+    /// How rare each value is in its own column, and the rarest cell given the others.
     pub alone: Vec<f64>,
     /// Each column's share of the distance, and its rarity.
     pub columns: Vec<f64>,
@@ -62,8 +67,9 @@ impl Scorer {
         let d = core.centre.len();
         let heavy = Heavy::of(&u, &square, weights, d, directions)?;
         let columns = Columns::of(z, weights, &core, &central);
+        let cells = Cells::of(&core, z, &u, weights);
         let ones = Units { distance: (0.0, 1.0), rarity: (0.0, 1.0) };
-        let mut scorer = Scorer { core, heavy, columns, units: units.unwrap_or(ones) };
+        let mut scorer = Scorer { core, heavy, columns, cells, units: units.unwrap_or(ones) };
         if units.is_none() {
             let parts = scorer.parts(z, &u);
             scorer.units = Units {
@@ -92,8 +98,20 @@ impl Scorer {
     /// The oddness of each row.
     pub fn oddness(&self, z: &[f64]) -> Vec<f64> {
         let Units { distance: (m1, s1), rarity: (m2, s2) } = self.units;
-        let parts = self.parts(z, &self.core.sphere_present(z));
-        parts.iter().map(|(l, c)| (l - m1) / s1 + COLUMN_WEIGHT * (c - m2) / s2).collect()
+        let u = self.core.sphere_present(z);
+        let residuals = Residuals::new(&self.core, z);
+        let d = self.core.centre.len();
+        let cell = |(z, u): (&[f64], &[f64])| {
+            self.cells.worst(&residuals, z, u).map_or(0.0, |(_, e)| CELL_WEIGHT * e)
+        };
+        let block = |(z, u): (&[f64], &[f64])| {
+            z.chunks_exact(d).zip(u.chunks_exact(d)).map(cell).collect::<Vec<_>>()
+        };
+        let blocks = z.par_chunks(d * BLOCK).zip(u.par_chunks(d * BLOCK));
+        let cells: Vec<f64> = blocks.flat_map_iter(block).collect();
+        let parts = self.parts(z, &u);
+        let sum = |((l, c), e)| (l - m1) / s1 + COLUMN_WEIGHT * (c - m2) / s2 + e;
+        parts.into_iter().zip(cells).map(sum).collect()
     }
 
     /// The oddness at the core's centre, with no rare value.
@@ -130,7 +148,10 @@ impl Scorer {
             )
             .collect();
         let rare = COLUMN_WEIGHT * per_unit(rarity.iter().sum()) / s2;
-        let alone: Vec<f64> = rarity.iter().map(|rarity| rare * rarity).collect();
+        let mut alone: Vec<f64> = rarity.iter().map(|rarity| rare * rarity).collect();
+        if let Some((c, excess)) = self.cells.worst(&Residuals::new(&self.core, z), z, &u) {
+            alone[c] += CELL_WEIGHT * excess;
+        }
         let through = |c: usize| -> f64 {
             (c..d).map(|i| self.core.sphering[i * d + c] * slope[i]).sum::<f64>()
         };

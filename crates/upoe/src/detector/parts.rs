@@ -1,6 +1,7 @@
 //! A detector as plain numbers, for files.
 
 use super::calibration::Calibration;
+use super::cells::Cells;
 use super::columns::{Columns, POINTS};
 use super::core::Core;
 use super::expected::Expected;
@@ -35,6 +36,10 @@ pub struct DetectorParts {
     pub factors: Vec<f64>,
     /// The columns' rarities at the points of their grids, column after column.
     pub rarity: Vec<f64>,
+    /// Tails of the columns' residuals given the others: medians, how far they reach, and exponents: 3 × d.
+    pub cells: [Vec<f64>; 3],
+    /// −ln of the probability of a residual that reaches as far, less ln 2.
+    pub level: f64,
     /// Mean and deviation of ln(1 + S/d), mean and deviation of ln(1 + C/d).
     pub units: [f64; 4],
     /// Residuals of each column given the others: d × d.
@@ -55,7 +60,7 @@ impl Detector {
     /// Its numbers.
     pub fn to_parts(&self) -> DetectorParts {
         let Detector { frame, scorer, expected, calibration } = self.clone();
-        let Scorer { core, heavy, columns, units } = scorer;
+        let Scorer { core, heavy, columns, cells, units } = scorer;
         let mut factors = heavy.factors;
         factors.push(heavy.rest);
         let Tail { median, rate, scale } = calibration.tail;
@@ -70,6 +75,8 @@ impl Detector {
             directions: heavy.directions,
             factors,
             rarity: columns.0,
+            cells: [cells.median, cells.reach, cells.power],
+            level: cells.level,
             units: [units.distance.0, units.distance.1, units.rarity.0, units.rarity.1],
             residuals: expected.residuals,
             low: expected.low,
@@ -90,6 +97,7 @@ impl Detector {
         let factors = p.factors[..p.directions.len()].to_vec();
         let [m1, s1, m2, s2] = p.units;
         let [median, rate, scale] = p.tail;
+        let [medians, reaches, powers] = p.cells;
         Ok(Detector {
             frame: Frame {
                 columns: p.columns,
@@ -101,6 +109,7 @@ impl Detector {
                 core: Core { centre: p.centre, spread: p.core_spread, sphering: p.sphering },
                 heavy: Heavy { directions: p.directions, factors, rest },
                 columns: Columns(p.rarity),
+                cells: Cells::new(medians, reaches, powers, p.level),
                 units: Units { distance: (m1, s1), rarity: (m2, s2) },
             },
             expected: Expected { residuals: p.residuals, low: p.low, high: p.high },
@@ -123,7 +132,11 @@ impl DetectorParts {
         }
         let vectors = [&self.location, &self.spread, &self.centre, &self.core_spread];
         let square = d.checked_mul(d);
-        let shapes = vectors.into_iter().chain([&self.low, &self.high]).all(|v| v.len() == d)
+        let shapes = vectors
+            .into_iter()
+            .chain([&self.low, &self.high])
+            .chain(&self.cells)
+            .all(|v| v.len() == d)
             && [&self.sphering, &self.residuals].iter().all(|m| Some(m.len()) == square)
             && d.checked_mul(POINTS) == Some(self.rarity.len())
             && self.factors.len() == self.directions.len() + 1
@@ -134,15 +147,22 @@ impl DetectorParts {
         }
         let numbers = vectors.into_iter().flatten().chain(self.directions.iter().flatten());
         let numbers = numbers.chain(&self.sphering).chain(&self.residuals).chain(&self.factors);
-        let numbers = numbers.chain(&self.rarity).chain(&self.low).chain(&self.high);
-        let mut numbers = numbers.chain(&self.units).chain(&self.oddness).chain(&self.ranks);
+        let numbers = numbers
+            .chain(&self.rarity)
+            .chain(self.cells.iter().flatten())
+            .chain(&self.low)
+            .chain(&self.high);
+        let numbers = numbers.chain([&self.level]).chain(&self.units);
+        let mut numbers = numbers.chain(&self.oddness).chain(&self.ranks);
         if !numbers.all(|x| x.is_finite()) || !self.tail.iter().all(|x| x.is_finite()) {
             return Some("they must be finite");
         }
         let spreads = self.spread.iter().chain(&self.core_spread);
         let [_, s1, _, s2] = self.units;
         let mut positive = spreads.chain([&s1, &s2, &self.tail[1], &self.tail[2]]);
-        let at_least_0 = self.factors.iter().all(|f| *f >= 0.0);
+        let [_, reaches, powers] = &self.cells;
+        let at_least_0 = self.factors.iter().chain(reaches).chain([&self.level]).all(|f| *f >= 0.0)
+            && powers.iter().all(|power| *power > 0.0);
         if !positive.all(|x| *x > 0.0) || !at_least_0 {
             return Some("spreads must be positive, and factors not negative");
         }

@@ -2,7 +2,7 @@
 
 use super::{Conditional, Oddity};
 use crate::density::Density;
-use crate::error::{Result, thousands};
+use crate::error::{Error, Result, thousands};
 use serde::Serialize;
 
 /// At most so many columns are named, each with at least this share of what makes the row odd.
@@ -36,11 +36,15 @@ impl Oddity {
 }
 
 /// The columns that a density finds most surprising in a row, given the others. The share of a column
-/// is that of its −ln tail probability.
+/// is that of its −ln tail probability. Where a row lies so far out that nothing can be expected of a column, the
+/// column is left out.
 pub fn surprises(density: &dyn Density, row: &[f64]) -> Result<Vec<Reason>> {
     let mut reasons = Vec::with_capacity(row.len());
     for (column, &observed) in row.iter().enumerate() {
-        let line = density.conditional(row, column)?;
+        let line = match density.conditional(row, column) {
+            Err(Error::NoConvergence { .. }) => continue,
+            line => line?,
+        };
         let (low, high) = line.interval(0.9);
         let expected = Conditional { value: line.median(), low, high };
         reasons.push(Reason { column, observed, expected, share: -line.ln_surprise(observed) });

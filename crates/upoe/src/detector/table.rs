@@ -5,9 +5,10 @@ use crate::random::{self, Use};
 use crate::rows::{Rows, view};
 use rand::seq::SliceRandom;
 
-/// Tables of at most this many rows are sorted, so that the order of rows does not matter and equal
-/// rows are in the same fold.
+/// Tables of at most this many rows are sorted, so that the order of rows does not matter.
 const SORTED: usize = 10_000;
+/// Weights from here on do not count rows.
+const MANY: f64 = 1e9;
 
 /// Rows to learn from.
 pub(super) struct Table {
@@ -71,17 +72,47 @@ impl Table {
         self.weights.len()
     }
 
-    /// The fold of each row. Rows of one block are in one fold.
-    pub fn folds(&self, count: usize, seed: u64) -> Vec<usize> {
+    /// How many rows the weights stand for, where they are whole numbers; otherwise the number of rows.
+    pub fn count(&self) -> usize {
+        if self.repeated() { self.weights.iter().sum::<f64>() as usize } else { self.len() }
+    }
+
+    /// Whether weights count copies of rows, which are as likely as others to be in any fold: new rows may be copies, too.
+    fn repeated(&self) -> bool {
+        self.blocks.is_none() && self.weights.iter().all(|w| w.fract() == 0.0 && *w < MANY)
+    }
+
+    /// Folds of the rows, no more than there are rows: which rows are in each, in rising order, and how often. Rows of one
+    /// block are in one fold.
+    pub fn folds(&self, count: usize, seed: u64) -> Vec<Vec<(usize, f64)>> {
+        let repeated = self.repeated();
         let units = match &self.blocks {
             Some(blocks) => blocks.iter().max().map_or(0, |last| last + 1),
             None => self.len(),
         };
-        let mut fold: Vec<usize> = (0..units).map(|i| i % count).collect();
+        // Every fold has as many copies of a row, but for those left over.
+        let over = |i: usize| if repeated { (self.weights[i] % count as f64) as usize } else { 1 };
+        let copies: usize = if repeated { (0..units).map(over).sum() } else { units };
+        let mut fold: Vec<usize> = (0..copies).map(|i| i % count).collect();
         fold.shuffle(&mut random::stream(seed, Use::Holdout, 1));
-        match &self.blocks {
-            Some(blocks) => blocks.iter().map(|block| fold[*block]).collect(),
-            None => fold,
+        let mut folds = vec![Vec::new(); count];
+        let mut next = fold.iter();
+        for (i, &weight) in self.weights.iter().enumerate() {
+            if !repeated {
+                let unit = self.blocks.as_ref().map_or(i, |blocks| blocks[i]);
+                folds[fold[unit]].push((i, weight));
+                continue;
+            }
+            let of_each = (weight / count as f64).floor();
+            let mut of_fold = vec![of_each; count];
+            next.by_ref().take(over(i)).for_each(|&k| of_fold[k] += 1.0);
+            for (fold, copies) in folds.iter_mut().zip(of_fold) {
+                if copies > 0.0 {
+                    fold.push((i, copies));
+                }
+            }
         }
+        folds.retain(|fold| !fold.is_empty());
+        folds
     }
 }
