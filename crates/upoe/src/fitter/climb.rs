@@ -304,7 +304,7 @@ impl<'r> Climb<'r> {
             fitter = fitter.holdout(blocks.map_or(Ok(filled), |b| filled.in_blocks(b))?);
         }
         let mut fit = fitter.fit(&drawn.rows(columns)?)?;
-        to_origins(&mut fit, &drawn.origins, &rows);
+        to_origins(&mut fit, &drawn.origins, rows);
         self.rounds += 1;
         Ok(fit)
     }

@@ -46,16 +46,16 @@ pub(super) fn scattered(table: &Table, smooth: &Smooth) -> Result<(Vec<bool>, Ve
     }
     let Some(inner) = inner(&x, weight)? else { return none() };
     let mut alone = Vec::new();
-    if fourth >= 2.0 * d * (d + 2.0) {
-        if let Some(limit) = gap(&lengths(&inner, &x)?, &x, weight) {
-            let place = |row: usize, x: &[f64]| {
-                let u = inner.sphere_row(x);
-                (length(&u) > limit).then_some((row, u))
-            };
-            let far: Vec<(usize, Vec<f64>)> = table.each(smooth, place)?;
-            let total: f64 = table.kept.iter().map(|&i| rows.weight(i)).sum();
-            alone = self::alone(&far, rows, total);
-        }
+    if fourth >= 2.0 * d * (d + 2.0)
+        && let Some(limit) = gap(&lengths(&inner, &x)?, &x, weight)
+    {
+        let place = |row: usize, x: &[f64]| {
+            let u = inner.sphere_row(x);
+            (length(&u) > limit).then_some((row, u))
+        };
+        let far: Vec<(usize, Vec<f64>)> = table.each(smooth, place)?;
+        let total: f64 = table.kept.iter().map(|&i| rows.weight(i)).sum();
+        alone = self::alone(&far, rows, total);
     }
     if alone.len() < FEWEST {
         alone.clear();
