@@ -1,10 +1,11 @@
 //! Rows so far away that they would decide the sphering of all others: they are left out.
 //!
-//! An expert corrects the scale of one direction, down to 0.02 deviations. Two things are beyond
+//! An expert corrects the scale of one direction, down to 0.02 deviations. Three things are beyond
 //! it, and only these are treated; all other tables are sphered as they are, to the bit.
 //! `reach` finds values so far away that the deviation of a column, or of a sphered dimension, is
 //! many times its central range: one value of 1e15, the last few rows of a Cauchy column.
-//! `scattered` finds rows that lie far outside the others in many directions at once.
+//! `scattered` finds rows that lie far outside the others in many directions at once, and `together`
+//! those that lie far outside in one, as a rare group does.
 
 mod reach;
 mod scattered;
