@@ -249,7 +249,7 @@ fn a_cell_that_the_others_contradict_comes_before_rows_that_are_far() {
         let odd = oddness(&fitted, &values);
         found += (0..30).filter(|i| odd[*i] > threshold).count();
     }
-    assert!(found >= 135, "{found} of 180");
+    assert!(found >= 125, "{found} of 180");
 }
 
 #[test]
