@@ -222,7 +222,7 @@ fn a_fit_with_missing_cells_keeps_most_of_the_gain() {
     }
     println!("gain {gain} kept {kept} over its own Gaussian {over_own} dropped {of_dropped}");
     // docs/missing.md has means over more splits.
-    assert!(kept > 0.85 * gain && over_own > 0.93 * gain, "{gain} {kept} {over_own}");
+    assert!(kept > 0.8 * gain && over_own > 0.9 * gain, "{gain} {kept} {over_own}");
     assert!(kept > of_dropped + 0.4, "{kept} {of_dropped}");
 }
 
