@@ -35,11 +35,11 @@ fn folds(rows: usize, d: usize) -> usize {
     if rows > 2 * core_rows(d) {
         return 2;
     }
-    let few = if rows < FEW { 10 } else { 5 };
     match rows {
         10_001.. => 5,
         5_000.. if rows / d < 400 => 5,
-        _ if rows / d < few => 20,
+        ..FEW if rows / d < 10 => 16,
+        FEW.. if rows / d < 5 => 20,
         _ => 10,
     }
 }
