@@ -66,3 +66,4 @@ def test_bad_input_has_clear_messages():
     for middle in (0, 20):
         units = compare(a + middle, (b + middle) * [1, 1000, 1])
         assert units.notes == ["c2 seems to be in other units: its values are about 1000 times as large"]
+        assert str(units).endswith(f"note: {units.notes[0]}")

@@ -70,6 +70,7 @@ class Comparison(NamedTuple):
     def __str__(self) -> str:
         lines = [self.answer]
         lines += [f"{i}. {c.sentence} (p {c.p_value:.3g})" for i, c in enumerate(self.changes, 1)]
+        lines += [f"note: {note}" for note in self.notes]
         return "\n".join(lines)
 
 
