@@ -26,9 +26,14 @@ export function summary(page: Page): HTMLElement {
       odd === undefined ? null : figure(odd, odd === "1" ? "odd row" : "odd rows", outliers.words.match(/about [\d,.]+$/)?.[0].replace(/\.0$/, "").concat(" by chance alone")),
       missing ? figure(whole(missing.cells), one(missing.cells, "missing cell", "missing cells"), `in ${whole(missing.rows)} ${one(missing.rows, "row", "rows")}`) : null,
     ),
-    facts.notices.length ? h("ul", { class: "notices", "aria-label": "Notices" }, ...facts.notices.map((notice) => h("li", {}, notice.replace(/([^.])$/, "$1.")))) : null,
+    facts.notices.length ? h("ul", { class: "notices", "aria-label": "Notices" }, ...facts.notices.map((notice) => h("li", {}, ...quoted(notice.replace(/([^.])$/, "$1."))))) : null,
     h("details", { class: "more-about" }, h("summary", {}, "Likelihoods and settings"), details(page)),
   );
+}
+
+/** A text with its names in `backticks` as code. */
+function quoted(text: string): (Node | string)[] {
+  return text.split("`").map((part, i) => (i % 2 ? h("code", {}, part) : part));
 }
 
 function details({ summary: facts, experts }: Page): HTMLElement {

@@ -176,3 +176,9 @@ test("layers show what they add, and an outlier's parts add up over them", async
   }
   await expect(tab.locator(".outlier").first()).toContainText("times as far out as usual, in every direction");
 });
+
+test("names in notices are set as code, without backticks", async ({ page: tab }) => {
+  await open(tab, "missing");
+  await expect(tab.locator(".notices code").first()).toBeVisible();
+  await expect(tab.locator(".notices")).not.toContainText("`");
+});
