@@ -102,7 +102,7 @@ fn mixed(title: &str, rows: usize, columns: usize, sources: &[Source], seed: u64
 
 /// More rows than the page shows: 60,000 × 20, three directions of three kinds.
 pub fn large() -> Table {
-    let notice = Some("column “run” is text and was left out".to_owned());
+    let notice = Some("column `run` is text and was left out".to_owned());
     let table = mixed("Detector", 60_000, 20, &[groups, tails, skewed], 3);
     Table { train: 20_000, holdout: 5_000, notice, ..table }
 }
