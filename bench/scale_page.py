@@ -169,12 +169,12 @@ def estimate(found: list[dict], disk: float) -> str:
 def written(results: dict) -> str:
     out = ["", "## Figures", ""]
     loads = [f["load"] for part in ("curve", "scaling") for f in results.get(part, {}).get("found", [])]
-    busy = f", on which {min(loads):.0f} to {max(loads):.0f} programs wanted to run" if loads else ""
+    busy = bool(loads) and min(loads) > 4
     dates = sorted({part["date"] for part in results.values()})
     out += [
-        f"Measured by `make scale` ({' and '.join(dates)}) on 2 cores{busy}: seconds on the clock are more than an idle",
-        "machine takes, and ratios of runs in turn and processor time (in brackets) say more. Fits of a file read",
-        "a scratch file of double precision.",
+        f"Measured by `make scale` ({' and '.join(dates)}) on 2 cores: seconds on the clock and, in brackets, of the processor.",
+        "The fit larger than memory ran beside many other programs, the others on a machine with nothing else to do. Fits",
+        "of a file read a scratch file of double precision.",
         "",
     ]
     if "large" in results:
@@ -191,7 +191,7 @@ def written(results: dict) -> str:
         out += ["### Rounds", "", rounds(found)]
     if "scaling" in results:
         out += ["### One core and two", "", scaling(results["scaling"]["found"])]
-        if busy and min(loads) > 4:
+        if busy:
             out += ["Other programs had most of both cores, so a second thread or worker was given little more, and the clock says", "nothing of an idle machine. The ratio of processor times, where 1 is best, says what a second one costs.", ""]
         if not any(f["place"] == "spark" for f in results["scaling"]["found"]):
             out += ["Spark was not measured here: it took too long on so busy a machine.", ""]
@@ -202,7 +202,7 @@ def written(results: dict) -> str:
             f"Worked out for {found[0]['columns']} columns and two experts, from processor time per further row: a file on one machine",
             f"of {CORES} cores, whose disk reads {disk:.2f} GB/s as here; and Dask on {MACHINES} such machines, with {STORAGE:g} GB/s from storage",
             f"to each, and rounds with one task per machine that cost what one of the two tasks above cost, one after another.",
-            "Further experts take as much again as these for every two. Rounds were timed on a busy machine, so theirs is an upper bound.",
+            "Further experts take as much again as these for every two.",
             "",
             estimate(found, disk),
         ]
@@ -213,9 +213,9 @@ def stops(found: list[dict]) -> str:
     """How far each place was taken, and why no further."""
     most = 10**8
     why = {
-        "memory": "10⁸ would take 19 GB, and were not tried on a machine of 23 GB that others shared",
+        "memory": "10⁸ would take 19 GB, and were not tried on a machine of 23 GB",
         "dask": "10⁸ would take 16 GB on the workers while they are sphered, and were not tried either",
-        "spark": "all of them pass through sockets between Java and Python in every round, and more were not tried on so busy a machine",
+        "spark": "all of them pass through sockets between Java and Python in every round, and ten times as many would take about a quarter of an hour",
         "file": "10⁸ took too long on so busy a machine, and the table above has more numbers",
     }
     ends = []
