@@ -94,18 +94,23 @@ fn a_far_value_does_not_change_the_other_rows() {
     assert!(stay >= 48, "{stay}");
 }
 
-#[test]
-fn shifted_rows_are_found_and_the_shifted_column_is_blamed() {
-    let (n, d) = (1000, 6);
-    let mut values = correlated(n, d, 2);
+/// Shifts a cell of each of the first 30 rows by six deviations of its column.
+fn shift(values: &mut [f64], d: usize) {
     let deviation = |c: usize| {
         let squares = values.chunks(d).map(|row| row[c] * row[c]).sum::<f64>();
-        (squares / n as f64).sqrt()
+        (squares / (values.len() / d) as f64).sqrt()
     };
     let deviations: Vec<f64> = (0..d).map(deviation).collect();
     for i in 0..30 {
         values[i * d + i % d] += 6.0 * deviations[i % d];
     }
+}
+
+#[test]
+fn shifted_rows_are_found_and_the_shifted_column_is_blamed() {
+    let (n, d) = (1000, 6);
+    let mut values = correlated(n, d, 2);
+    shift(&mut values, d);
     let fitted = fit(&values, d);
     let rows = Rows::new(&values, d).unwrap();
     let threshold = fitted.detector.threshold_of_share(&rows, 0.03).unwrap();
@@ -237,12 +242,7 @@ fn a_cell_that_the_others_contradict_comes_before_rows_that_are_far() {
     let mut found = 0;
     for seed in 2..8 {
         let mut values = spread_out(n, d, seed);
-        let deviations: Vec<f64> = (0..d)
-            .map(|c| (values.chunks(d).map(|row| row[c] * row[c]).sum::<f64>() / n as f64).sqrt())
-            .collect();
-        for i in 0..30 {
-            values[i * d + i % d] += 6.0 * deviations[i % d];
-        }
+        shift(&mut values, d);
         let fitted = fit(&values, d);
         let rows = Rows::new(&values, d).unwrap();
         let threshold = fitted.detector.threshold_of_share(&rows, 0.03).unwrap();

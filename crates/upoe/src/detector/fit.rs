@@ -18,7 +18,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 const STEPS: usize = 5;
 /// Without a fold, only the last step is done again, from the rows that the first fit chose. More steps would lead to
 /// another core, to which rows of the fold are not what new rows are to the first. But where there are fewer rows than
-/// this, a row has a say in which ones are chosen, and two steps are done.
+/// this, each row influences which ones are chosen, and two steps are done.
 const FEW: usize = 200;
 /// The core is estimated from at most so many rows, or so many per column.
 const CORE_ROWS: usize = 20_000;

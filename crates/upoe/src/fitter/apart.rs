@@ -10,7 +10,7 @@ use crate::learn::{Event, Families, Settings, State, Stop, StopReason};
 use crate::linalg::dot;
 use crate::model::Model;
 use crate::moments::MomentsOf;
-use crate::outliers::Sphered;
+use crate::outliers::{ALIKE, Sphered};
 use crate::rows::Rows;
 use crate::whitening::Whitening;
 
@@ -18,8 +18,6 @@ use crate::whitening::Whitening;
 const COMPARED: usize = 2_000;
 /// With fewer far rows among those compared, nothing can be said.
 const FEWEST: usize = 5;
-/// Far rows within 45° of each other lie in one direction: the square of the cosine.
-const ALIKE: f64 = 0.5;
 
 /// A row that is far away: its weight, and where it lies when the others are sphered.
 type Far = (f64, Vec<f64>);

@@ -11,6 +11,8 @@ mod reach;
 mod scattered;
 mod together;
 
+pub(crate) use together::ALIKE;
+
 use crate::error::Result;
 use crate::moments::{Moments, MomentsOf};
 use crate::rows::{Rows, view};

@@ -8,7 +8,7 @@ use crate::rows::Rows;
 use crate::whitening::Whitening;
 
 /// Rows within 45° of each other lie in one direction: the square of the cosine.
-const ALIKE: f64 = 0.5;
+pub(crate) const ALIKE: f64 = 0.5;
 
 /// The rows beyond a gap along a direction in which many of the farthest rows lie, in rising order. `x` is a sample of
 /// the rows, and `inner` the sphering of its inner rows.
