@@ -179,7 +179,7 @@ def written(results: dict) -> str:
     ]
     if "large" in results:
         out += ["### Larger than memory", "", large(results["large"]["found"])]
-        out += ["The scratch file was taken out of the page cache every second, so that passes read the disk.", ""]
+        out += ["The scratch file was taken out of the page cache every four seconds, so that passes read the disk.", ""]
     if "beside" in results:
         out += ["### A file beside memory", "", beside(results["beside"]["found"])]
         out += ["The scratch file is in the page cache; the figures are those of learning, processor time of all.", ""]

@@ -81,8 +81,11 @@ def forget(path: str) -> None:
 
 
 def forget_scratch(process: int, over: threading.Event) -> None:
-    """Keeps the scratch file of a fit out of the page cache, by the handle that the fit has of it."""
-    while not over.wait(1.0):
+    """Keeps the scratch file of a fit out of the page cache, by the handle that the fit has of it.
+
+    Every four seconds: often enough that a pass over a large file finds nothing of the one before, and
+    seldom enough that little is lost of what the system has read ahead."""
+    while not over.wait(4.0):
         with contextlib.suppress(OSError):
             for handle in Path(f"/proc/{process}/fd").iterdir():
                 with contextlib.suppress(OSError):
