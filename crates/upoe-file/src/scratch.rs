@@ -5,16 +5,17 @@
 //! in memory are summed in, so that both give the same bits.
 
 use std::fs::{File, OpenOptions};
-use std::io::{self, Read};
+use std::io::{self, Read, Write};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use rayon::prelude::*;
 use sha2::{Digest, Sha256};
 use upoe::engine::{Cluster, Partition, part_rows};
 use upoe::{Rows, look, sphere};
+use upoe_kernels::Aligned;
 
 use crate::checkpoint::hexadecimal;
 
@@ -34,6 +35,8 @@ pub struct Scratch<'a> {
     blocks: Vec<Block>,
     /// The sphered blocks, where rows have been sphered.
     spheres: Mutex<Vec<Range<u64>>>,
+    /// Memory of blocks that are done, for those to come: rows as they are, and sphered ones.
+    spare: (Mutex<Vec<Aligned<f64>>>, Mutex<Vec<Partition>>),
     /// Rows that do not fill a block yet.
     values: Vec<f64>,
     weights: Vec<f64>,
@@ -75,6 +78,7 @@ impl<'a> Scratch<'a> {
             weighted,
             blocks: Vec::new(),
             spheres: Mutex::default(),
+            spare: (Mutex::default(), Mutex::default()),
             values: Vec::new(),
             weights: Vec::new(),
             hasher,
@@ -123,17 +127,17 @@ impl<'a> Scratch<'a> {
 
     fn write_block(&mut self, rows: usize) -> io::Result<()> {
         let cells = rows * self.names.len();
-        let mut bytes = to_bytes(&self.values[..cells]);
-        self.values.drain(..cells);
-        if self.weighted {
-            bytes.extend(to_bytes(&self.weights[..rows]));
-            self.weights.drain(..rows);
-        }
-        self.hasher.update(&bytes);
-        write_at(&self.file, &bytes, self.end)?;
+        let weights = if self.weighted { rows } else { 0 };
+        let values = self.values.drain(..cells);
+        let mut numbers = Aligned::new(cells + weights);
+        numbers[..cells].copy_from_slice(values.as_slice());
+        drop(values);
+        numbers[cells..].copy_from_slice(self.weights.drain(..weights).as_slice());
+        self.hasher.update(numbers.bytes());
+        Place { file: &self.file, at: self.end }.write_all(numbers.bytes())?;
         self.blocks.push(Block { at: self.end, rows });
         // Sphered rows may have weights where these have none.
-        self.end += bytes.len() as u64 + if self.weighted { 0 } else { 8 * rows as u64 } + SPARE;
+        self.end += 8 * (cells + rows) as u64 + SPARE;
         Ok(())
     }
 
@@ -173,7 +177,7 @@ impl<'a> Scratch<'a> {
     fn each<T: Send>(
         &self,
         parts: &[Range<u64>],
-        work: impl Fn(usize, &mut Reading) -> upoe::Result<T> + Sync,
+        work: impl Fn(usize, &mut Place, usize) -> upoe::Result<T> + Sync,
     ) -> upoe::Result<Vec<T>> {
         let total: u64 = parts.iter().map(|part| part.end - part.start).sum();
         let done = AtomicU64::new(0);
@@ -186,8 +190,8 @@ impl<'a> Scratch<'a> {
                 self.read_ahead(part);
             }
             let Range { start, end } = parts[index].clone();
-            let answer = work(index, &mut Reading { file: &self.file, at: start, end });
             let length = end - start;
+            let answer = work(index, &mut Place { file: &self.file, at: start }, length as usize);
             (self.heard)(done.fetch_add(length, Ordering::Relaxed) + length, total);
             (index, answer)
         };
@@ -220,14 +224,15 @@ impl<'a> Scratch<'a> {
         &self,
         work: impl Fn(usize, &Rows) -> upoe::Result<T> + Sync,
     ) -> upoe::Result<Vec<T>> {
-        self.each(&self.raw(), |index, part| {
-            let mut bytes = vec![0; (part.end - part.at) as usize];
-            part.read_exact(&mut bytes).map_err(|error| self.failed(index, &error))?;
-            let numbers = from_bytes(&bytes);
-            drop(bytes);
+        self.each(&self.raw(), |index, place, length| {
+            let spare = lock(&self.spare.0).pop().unwrap_or_else(|| Aligned::new(0));
+            let mut numbers = spare.resized(length / 8);
+            place.read_exact(numbers.bytes_mut()).map_err(|error| self.failed(index, &error))?;
             let (values, weights) = numbers.split_at(self.blocks[index].rows * self.names.len());
             let rows = Rows::new(values, self.names.len())?;
-            work(index, &if self.weighted { rows.weighted(weights)? } else { rows })
+            let answer = work(index, &if self.weighted { rows.weighted(weights)? } else { rows });
+            lock(&self.spare.0).push(numbers);
+            answer
         })
     }
 }
@@ -239,49 +244,59 @@ impl Cluster for Scratch<'_> {
 
     fn sphere(&self, plan: &[u8]) -> upoe::Result<()> {
         let parts = self.on_rows(|index, rows| {
-            let bytes = sphere(index, rows, plan)?.to_bytes();
             let at = self.blocks[index].at;
-            write_at(&self.file, &bytes, at).map_err(|error| self.failed(index, &error))?;
-            Ok(at..at + bytes.len() as u64)
+            let mut place = Place { file: &self.file, at };
+            let written = sphere(index, rows, plan)?.write(&mut place);
+            written.map_err(|error| self.failed(index, &error))?;
+            Ok(at..place.at)
         })?;
-        *self.spheres.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = parts;
+        lock(&self.spare.0).clear();
+        *lock(&self.spheres) = parts;
         Ok(())
     }
 
     fn ask(&self, question: &[u8]) -> upoe::Result<Vec<Vec<u8>>> {
-        let parts = self.spheres.lock().unwrap_or_else(std::sync::PoisonError::into_inner).clone();
-        self.each(&parts, |index, part| {
-            let length = (part.end - part.at) as usize;
-            let partition = Partition::read(part, length);
-            partition.map_err(|error| self.failed(index, &error))?.answer(question)
+        let parts = lock(&self.spheres).clone();
+        self.each(&parts, |index, place, length| {
+            let spare = lock(&self.spare.1).pop();
+            let partition = Partition::read(place, length, spare);
+            let partition = partition.map_err(|error| self.failed(index, &error))?;
+            let answer = partition.answer(question);
+            lock(&self.spare.1).push(partition);
+            answer
         })
     }
 }
 
-/// A part of the file that is being read.
-struct Reading<'a> {
-    file: &'a File,
-    at: u64,
-    end: u64,
+/// What is behind a lock, also after a panic elsewhere: nothing is ever left half changed.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-impl Read for Reading<'_> {
+/// A place in the file, to be read or written from there on.
+struct Place<'a> {
+    file: &'a File,
+    at: u64,
+}
+
+impl Read for Place<'_> {
     fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
-        let most = bytes.len().min((self.end - self.at) as usize);
-        let read = read_at(self.file, &mut bytes[..most], self.at)?;
+        let read = read_at(self.file, bytes, self.at)?;
         self.at += read as u64;
         Ok(read)
     }
 }
 
-fn to_bytes(numbers: &[f64]) -> Vec<u8> {
-    let mut bytes = Vec::with_capacity(8 * numbers.len());
-    numbers.iter().for_each(|x| bytes.extend_from_slice(&x.to_le_bytes()));
-    bytes
-}
+impl Write for Place<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let written = write_at(self.file, bytes, self.at)?;
+        self.at += written as u64;
+        Ok(written)
+    }
 
-fn from_bytes(bytes: &[u8]) -> Vec<f64> {
-    bytes.chunks_exact(8).map(|b| b.try_into().map_or(0.0, f64::from_le_bytes)).collect()
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
 }
 
 #[cfg(unix)]
@@ -290,8 +305,8 @@ fn read_at(file: &File, bytes: &mut [u8], at: u64) -> io::Result<usize> {
 }
 
 #[cfg(unix)]
-fn write_at(file: &File, bytes: &[u8], at: u64) -> io::Result<()> {
-    std::os::unix::fs::FileExt::write_all_at(file, bytes, at)
+fn write_at(file: &File, bytes: &[u8], at: u64) -> io::Result<usize> {
+    std::os::unix::fs::FileExt::write_at(file, bytes, at)
 }
 
 #[cfg(windows)]
@@ -300,10 +315,6 @@ fn read_at(file: &File, bytes: &mut [u8], at: u64) -> io::Result<usize> {
 }
 
 #[cfg(windows)]
-fn write_at(file: &File, mut bytes: &[u8], mut at: u64) -> io::Result<()> {
-    while !bytes.is_empty() {
-        let written = std::os::windows::fs::FileExt::seek_write(file, bytes, at)?;
-        (bytes, at) = (&bytes[written..], at + written as u64);
-    }
-    Ok(())
+fn write_at(file: &File, bytes: &[u8], at: u64) -> io::Result<usize> {
+    std::os::windows::fs::FileExt::seek_write(file, bytes, at)
 }

@@ -19,6 +19,13 @@ impl<T: Real> Aligned<T> {
         let start = if len > 0 { buffer.as_ptr().align_offset(64).min(line) } else { 0 };
         Self { buffer, start, len }
     }
+
+    /// A buffer of another length, in the memory of this one where that is enough. What it holds is not
+    /// said.
+    #[must_use]
+    pub fn resized(self, len: usize) -> Self {
+        if self.start + len <= self.buffer.len() { Self { len, ..self } } else { Self::new(len) }
+    }
 }
 
 impl<T: Real> Aligned<T> {

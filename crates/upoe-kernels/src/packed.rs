@@ -63,6 +63,11 @@ impl<T: Real> Packed<T> {
         &self.values
     }
 
+    /// The same, to be kept or used anew.
+    pub fn into_values(self) -> Aligned<T> {
+        self.values
+    }
+
     /// How many rows there are.
     pub fn rows(&self) -> usize {
         self.rows

@@ -13,11 +13,12 @@ use crate::fitter::Fitter;
 use crate::learn::Precision;
 use crate::moments::Moments;
 use crate::random::{self, Use};
-use crate::rows::{Rows, view};
+use crate::rows::{Rows, Values, view};
 use crate::tally::{Tally, tally};
 use crate::whitening::Whitening;
 use rand::RngExt;
 use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 
 /// What is asked of rows before they are sphered.
 #[derive(Serialize, Deserialize)]
@@ -71,13 +72,16 @@ struct Plan {
     scale: Option<f64>,
 }
 
-/// The rows of a place to learn from and those held out. Rows without weight count as neither.
-struct Split {
-    train: (Vec<f64>, Option<Vec<f64>>),
-    held: (Vec<f64>, Option<Vec<f64>>),
-}
+/// Some rows of a place and their weights; copies only where they are not all of its rows.
+type Chosen<'a> = (Cow<'a, [f64]>, Option<Cow<'a, [f64]>>);
 
-fn split(index: usize, rows: &Rows, holdout: Option<Share>) -> Split {
+/// The rows of a place to learn from and those held out. Rows without weight count as neither.
+fn split<'a>(index: usize, rows: &Rows<'a>, holdout: Option<Share>) -> [Chosen<'a>; 2] {
+    let all_count = rows.weights().is_none_or(|w| w.iter().all(|w| *w > 0.0));
+    if let (None, true, Values::Double(values)) = (holdout, all_count, rows.values()) {
+        let weights = rows.weights().map(Cow::Borrowed);
+        return [(Cow::Borrowed(values), weights), (Cow::default(), None)];
+    }
     let out: Vec<bool> = match holdout {
         None => vec![false; rows.len()],
         Some(Share { share, seed }) => {
@@ -87,9 +91,10 @@ fn split(index: usize, rows: &Rows, holdout: Option<Share>) -> Split {
     };
     let some = |held: bool| {
         let counts = |i: &usize| out[*i] == held && rows.weight(*i) > 0.0;
-        rows.pick(&(0..rows.len()).filter(counts).collect::<Vec<usize>>())
+        let (values, weights) = rows.pick(&(0..rows.len()).filter(counts).collect::<Vec<usize>>());
+        (Cow::Owned(values), weights.map(Cow::Owned))
     };
-    Split { train: some(false), held: some(true) }
+    [some(false), some(true)]
 }
 
 /// What partition `index` says of its rows before they are sphered: the answer to
@@ -103,16 +108,12 @@ pub fn look(index: usize, rows: &Rows, names: &[String], question: &[u8]) -> Res
     }
     let failed = |error: Error| at(index, named(error, names));
     rows.check().map_err(failed)?;
-    let Split { train, held } = split(index, rows, holdout);
-    let train = view(&train.0, rows.columns(), train.1.as_deref()).map_err(failed)?;
+    let [(values, weights), held] = split(index, rows, holdout);
+    let train = view(&values, rows.columns(), weights.as_deref()).map_err(failed)?;
     let mut tally = tally(&train).map_err(failed)?;
     if let Some(affine) = under {
-        let x = upoe_kernels::affine::<f64, f64>(
-            &split(index, rows, holdout).train.0,
-            rows.columns(),
-            &affine.mean,
-            &affine.matrix,
-        );
+        let columns = rows.columns();
+        let x = upoe_kernels::affine::<_, f64>(&values, columns, &affine.mean, &affine.matrix);
         let x = view(&x, affine.dims(), train.weights()).map_err(failed)?;
         tally.moments = Moments::of(&x).map_err(failed)?;
     }
@@ -124,11 +125,11 @@ pub fn look(index: usize, rows: &Rows, names: &[String], question: &[u8]) -> Res
 /// Spheres the rows of partition `index`, for [`Cluster::sphere`].
 pub fn sphere(index: usize, rows: &Rows, plan: &[u8]) -> Result<Partition> {
     let Plan { holdout, affine, precision, scale } = read(index, plan)?;
-    let Split { train: (train, weights), held } = split(index, rows, holdout);
+    let [(train, weights), held] = split(index, rows, holdout);
     let n = train.len() / rows.columns();
     let weights = scale.map(|scale| match weights {
         Some(weights) => weights.iter().map(|w| w * scale).collect(),
-        None => vec![scale; n],
+        None => vec![scale; n].into(),
     });
     let parts = [(train, weights), held];
     Ok(match precision {
@@ -137,15 +138,11 @@ pub fn sphere(index: usize, rows: &Rows, plan: &[u8]) -> Result<Partition> {
     })
 }
 
-fn sphered<T: Stored>(
-    index: usize,
-    affine: &Affine,
-    parts: [(Vec<f64>, Option<Vec<f64>>); 2],
-) -> Partition {
-    let sphere = |(rows, weights): (Vec<f64>, Option<Vec<f64>>)| {
+fn sphered<T: Stored>(index: usize, affine: &Affine, parts: [Chosen; 2]) -> Partition {
+    let sphere = |(rows, weights): Chosen| {
         let columns = affine.mean.len();
         let x = upoe_kernels::affine::<f64, T>(&rows, columns, &affine.mean, &affine.matrix);
-        (x.to_vec(), weights)
+        (x, weights.map(Cow::into_owned))
     };
     Partition::new(index, affine.dims(), parts.map(sphere))
 }

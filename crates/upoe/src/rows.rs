@@ -221,7 +221,8 @@ impl<'a> Rows<'a> {
 
     /// Copies of the chosen rows and their weights.
     pub fn pick(&self, chosen: &[usize]) -> Picked {
-        let values = chosen.iter().flat_map(|&i| self.row(i).into_owned()).collect();
+        let mut values = Vec::with_capacity(chosen.len() * self.columns);
+        chosen.iter().for_each(|&i| values.extend_from_slice(&self.row(i)));
         (values, self.weights.map(|w| chosen.iter().map(|&i| w[i]).collect()))
     }
 

@@ -75,6 +75,11 @@ impl<T: Real> Memory<T> {
         &self.rows
     }
 
+    /// Their memory, to be used anew.
+    pub(super) fn into_values(self) -> Aligned<T> {
+        self.rows.into_values()
+    }
+
     pub(super) fn from_parts(rows: Packed<T>, weights: Option<Vec<f64>>, white: bool) -> Self {
         let weight = weights.as_ref().map_or(rows.rows() as f64, |w| w.iter().sum());
         Memory { rows, weights, weight, white }

@@ -6,7 +6,7 @@
 use super::{Candidate, Engine, Memory, Picked, Sums};
 use crate::error::{Error, Result};
 use serde::{Deserialize, Serialize};
-use std::io::{self, Read};
+use std::io::{self, Read, Write};
 use upoe_kernels::{Aligned, Packed, Real};
 
 /// What a partition is asked.
@@ -63,9 +63,9 @@ impl Partition {
     pub(crate) fn new<T: Stored>(
         index: usize,
         dims: usize,
-        [train, held]: [(Vec<T>, Option<Vec<f64>>); 2],
+        [train, held]: [(Aligned<T>, Option<Vec<f64>>); 2],
     ) -> Self {
-        let keep = |(rows, weights): (Vec<T>, Option<Vec<f64>>), white| {
+        let keep = |(rows, weights): (Aligned<T>, Option<Vec<f64>>), white| {
             let some = !rows.is_empty();
             some.then(|| T::held(Memory::from_parts(Packed::new(rows, dims), weights, white)))
         };
@@ -106,6 +106,14 @@ impl Partition {
 
     /// All of it as bytes, for programs that move or store partitions.
     pub fn to_bytes(&self) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        // Vectors take everything.
+        let _ = self.write(&mut bytes);
+        bytes
+    }
+
+    /// Writes all of it to a file.
+    pub fn write(&self, to: &mut dyn Write) -> io::Result<()> {
         let size = |rows: &Option<Held>| rows.as_ref().map(|rows| rows.engine().rows());
         let dims = self.rows.iter().flatten().map(|rows| rows.engine().dims()).next();
         let single = matches!(self.rows.iter().flatten().next(), Some(Held::Single(_)));
@@ -124,28 +132,30 @@ impl Partition {
             rows: self.rows.each_ref().map(size),
             weighted,
         };
-        let header = serde_json::to_vec(&header).unwrap_or_default();
-        let mut bytes = (header.len() as u64).to_le_bytes().to_vec();
-        bytes.extend(header);
+        let header = serde_json::to_vec(&header)?;
+        to.write_all(&(header.len() as u64).to_le_bytes())?;
+        to.write_all(&header)?;
         for rows in self.rows.iter().flatten() {
             match rows {
-                Held::Double(rows) => write(rows, &mut bytes),
-                Held::Single(rows) => write(rows, &mut bytes),
+                Held::Double(rows) => write(rows, to)?,
+                Held::Single(rows) => write(rows, to)?,
             }
         }
-        bytes
+        Ok(())
     }
 
     /// The partition that [`Partition::to_bytes`] wrote.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
-        Self::read(&mut &*bytes, bytes.len()).map_err(|error| Error::Engine {
+        Self::read(&mut &*bytes, bytes.len(), None).map_err(|error| Error::Engine {
             place: "a partition".into(),
             reason: error.to_string(),
         })
     }
 
-    /// The same from a file, of which it takes `length` bytes. Rows are read to where they stay.
-    pub fn read(from: &mut dyn Read, length: usize) -> io::Result<Self> {
+    /// The same from a file, of which it takes `length` bytes. Rows are read to where they stay: in the memory
+    /// of a partition that is no longer needed, where one is given.
+    pub fn read(from: &mut dyn Read, length: usize, spare: Option<Partition>) -> io::Result<Self> {
+        let mut spare = spare.map_or([None, None], |spare| spare.rows);
         let mut from = Bytes { from, left: length };
         let length = u64::from_le_bytes(from.take(8)?.try_into().unwrap_or_default());
         let length = usize::try_from(length).map_err(|_| damaged())?;
@@ -157,9 +167,10 @@ impl Partition {
         for (which, rows) in rows.iter_mut().enumerate() {
             let Some(count) = header.rows[which] else { continue };
             let shape = (count, header.dims, header.weighted[which], which == 0);
+            let spare = spare[which].take();
             *rows = Some(match header.single {
-                true => Held::Single(from.rows(shape)?),
-                false => Held::Double(from.rows(shape)?),
+                true => Held::Single(from.rows(shape, spare)?),
+                false => Held::Double(from.rows(shape, spare)?),
             });
         }
         match from.left {
@@ -189,19 +200,25 @@ impl Bytes<'_> {
         Ok(bytes)
     }
 
-    fn numbers<T: Real>(&mut self, count: usize) -> io::Result<Aligned<T>> {
+    fn numbers<T: Real>(&mut self, count: usize, spare: Aligned<T>) -> io::Result<Aligned<T>> {
         self.claim(count.checked_mul(size_of::<T>()).ok_or_else(damaged)?)?;
-        let mut numbers = Aligned::new(count);
+        let mut numbers = spare.resized(count);
         self.from.read_exact(numbers.bytes_mut())?;
         Ok(numbers)
     }
 
-    fn rows<T: Real>(
+    fn rows<T: Stored>(
         &mut self,
         (rows, dims, weighted, white): (usize, usize, bool, bool),
+        spare: Option<Held>,
     ) -> io::Result<Memory<T>> {
-        let weights = if weighted { Some(self.numbers::<f64>(rows)?.to_vec()) } else { None };
-        let values = self.numbers::<T>(rows.checked_mul(dims).ok_or_else(damaged)?)?;
+        let weights = if weighted {
+            Some(self.numbers::<f64>(rows, Aligned::new(0))?.to_vec())
+        } else {
+            None
+        };
+        let spare = spare.and_then(T::freed).unwrap_or_else(|| Aligned::new(0));
+        let values = self.numbers(rows.checked_mul(dims).ok_or_else(damaged)?, spare)?;
         Ok(Memory::from_parts(Packed::from_packed(values, dims), weights, white))
     }
 }
@@ -233,6 +250,10 @@ struct Header {
 pub(crate) trait Stored: Real {
     #[allow(private_interfaces)]
     fn held(rows: Memory<Self>) -> Held;
+
+    /// The memory of rows that are no longer needed, where they are of this format.
+    #[allow(private_interfaces)]
+    fn freed(rows: Held) -> Option<Aligned<Self>>;
 }
 
 macro_rules! stored {
@@ -242,17 +263,22 @@ macro_rules! stored {
             fn held(rows: Memory<Self>) -> Held {
                 Held::$kind(rows)
             }
+
+            #[allow(private_interfaces)]
+            fn freed(rows: Held) -> Option<Aligned<Self>> {
+                if let Held::$kind(rows) = rows { Some(rows.into_values()) } else { None }
+            }
         }
     };
 }
 stored!(f64, Double);
 stored!(f32, Single);
 
-fn write<T: Stored>(rows: &Memory<T>, bytes: &mut Vec<u8>) {
+fn write<T: Stored>(rows: &Memory<T>, to: &mut dyn Write) -> io::Result<()> {
     if let Some(weights) = rows.weights() {
-        bytes.extend_from_slice(Aligned::from(weights).bytes());
+        to.write_all(Aligned::from(weights).bytes())?;
     }
-    bytes.extend_from_slice(rows.packed().values().bytes());
+    to.write_all(rows.packed().values().bytes())
 }
 
 /// Numbers as bytes.
