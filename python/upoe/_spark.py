@@ -1,26 +1,27 @@
 """Rows of a Spark dataframe as partitions of a fit, which the executors keep.
 
-A partition is one cell of a dataframe, so that Spark persists it, and computes it again where an
-executor is lost.
+A partition is one element of an RDD, so that Spark persists it, and computes it again where an executor
+is lost. Cells of a dataframe would pass through Java's rows and Arrow in every round, which takes about ten times as
+long.
 """
 
 from __future__ import annotations
 
 import contextlib
+import functools
+import gc
 import signal
 import threading
 import uuid
-from typing import Any, Callable, Iterable, Iterator
+from typing import Any, Callable, Iterable, Iterator, NamedTuple
 
 import numpy as np
 import pyarrow as pa
-from pyspark import TaskContext
 from pyspark.storagelevel import StorageLevel
 
 from . import _upoe
 
-_PACKED = "partition long, rows long, columns long, values binary, weights binary, error string"
-_ANSWERED = "partition long, answer binary, error string"
+_PACKED = "rows long, columns long, values binary, weights binary, error string"
 # The most bytes of a cell.
 _MOST = (1 << 31) - (1 << 20)
 # Names of columns: an array of the numbers of each row, and its weight.
@@ -42,19 +43,15 @@ def matrix(column: Any, before: int = 0) -> Any:
     return values.reshape(len(column), widths[0] if len(widths) else 0)
 
 
-def _one(schema: list[str], *cells: Any) -> Any:
-    kinds = {"values": pa.binary(), "weights": pa.binary(), "answer": pa.binary(), "error": pa.string()}
+def _one(*cells: Any) -> Any:
+    schema = [field.split()[0] for field in _PACKED.split(", ")]
+    kinds = {"values": pa.binary(), "weights": pa.binary(), "error": pa.string()}
     arrays = [pa.array([cell], kinds.get(name, pa.int64())) for name, cell in zip(schema, cells)]
     return pa.RecordBatch.from_arrays(arrays, schema)
 
 
-def _fields(schema: str) -> list[str]:
-    return [field.split()[0] for field in schema.split(", ")]
-
-
 def _pack(batches: Iterable[Any]) -> Iterator[Any]:
-    """All rows of a partition in one cell, which Spark keeps."""
-    index = TaskContext.get().partitionId()
+    """All rows of a partition in one row of a dataframe."""
     rows: list[Any] = []
     weights: list[Any] = []
     count = 0
@@ -72,32 +69,53 @@ def _pack(batches: Iterable[Any]) -> Iterator[Any]:
             raise ValueError("it has more than 2 GB: repartition the rows into more partitions")
         values = np.concatenate(rows).tobytes() if rows else b""
         weight = np.concatenate(weights).astype(np.float64).tobytes() if weights else None
-        yield _one(_fields(_PACKED), index, count, columns, values, weight, None)
+        yield _one(count, columns, values, weight, None)
     except Exception as error:
-        yield _one(_fields(_PACKED), index, 0, 0, None, None, f"partition {index}: {error}")
+        yield _one(0, 0, None, None, str(error))
 
 
-def _work(work: Callable[[dict[str, Any]], bytes]) -> Callable[[Iterable[Any]], Iterator[Any]]:
-    """Works on each partition. What it raises is an answer too: Spark need not try again."""
+class _Raw(NamedTuple):
+    """The rows of a partition as they came, or an error."""
 
-    def each(batches: Iterable[Any]) -> Iterator[Any]:
-        for batch in batches:
-            for k in range(batch.num_rows):
-                cells = {name: batch.column(name)[k] for name in batch.schema.names}
-                index = cells["partition"].as_py()
-                try:
-                    yield _one(_fields(_ANSWERED), index, work(cells), None)
-                except Exception as error:
-                    text = str(error)
-                    text = text if text.startswith("partition ") else f"partition {index}: {text}"
-                    yield _one(_fields(_ANSWERED), index, None, text)
-
-    return each
+    partition: int
+    rows: int
+    columns: int
+    values: Any
+    weights: Any
+    error: str | None
 
 
-def _private(cell: Any) -> Any:
-    """The numbers of a cell, in memory of their own."""
-    return None if not cell.is_valid else np.frombuffer(cell.as_buffer(), dtype=np.float64).copy()
+def _numbered(index: int, packed: Iterable[Any]) -> Iterator[_Raw]:
+    return (_Raw(index, *row) for row in packed)
+
+
+@functools.cache
+def _freeze() -> None:
+    """Once for each Python process of an executor: Spark collects garbage after every task, and would walk
+    through everything that is imported, for longer than the task works."""
+    gc.freeze()
+
+
+class _Answer(NamedTuple):
+    """What a partition answers: bytes, sphered rows to be kept, or an error."""
+
+    partition: int
+    answer: Any
+    error: str | None
+
+
+def _work(work: Callable[[Any], Any]) -> Callable[[Any], _Answer]:
+    """Works on a partition. What it raises is an answer too: Spark need not try again."""
+
+    def answer(given: Any) -> _Answer:
+        _freeze()
+        error = given.error
+        try:
+            return _Answer(given.partition, None if error else work(given), error)
+        except Exception as raised:
+            return _Answer(given.partition, None, str(raised))
+
+    return answer
 
 
 class Executors:
@@ -107,81 +125,81 @@ class Executors:
         self.names = names
         self.tag = f"upoe-{uuid.uuid4()}"
         self.context = frame.sparkSession.sparkContext
-        self.level = StorageLevel.MEMORY_AND_DISK
-        self.raw = frame.mapInArrow(_pack, _PACKED).persist(self.level)
+        # Java keeps the bytes as they are: serialised again, they would be compressed.
+        self.level = StorageLevel.MEMORY_AND_DISK_DESER
+        packed = frame.mapInArrow(_pack, _PACKED).rdd
+        self.raw = packed.mapPartitionsWithIndex(_numbered, True).persist(self.level)
         self.kept: Any = None
         self.columns = 0
 
     def count(self) -> dict[str, int]:
         """How many rows and columns there are."""
-        seen = self._collect(self.raw.select("partition", "rows", "columns", "error"))
-        seen = [row for row in seen if row["rows"]]
-        if not seen:
+        seen = self._answers(self.raw, lambda raw: (raw.rows, raw.columns))
+        if not any(rows for rows, _ in seen):
             raise ValueError("the dataframe has no rows")
-        self.columns = seen[0]["columns"]
-        for row in seen:
-            if row["columns"] != self.columns:
+        self.columns = next(columns for rows, columns in seen if rows)
+        for index, (rows, columns) in enumerate(seen):
+            if rows and columns != self.columns:
                 raise ValueError(
-                    f"partition {row['partition']}: its rows have {row['columns']} numbers, and those "
-                    f"before it have {self.columns}"
+                    f"partition {index}: its rows have {columns} numbers, and those before it have "
+                    f"{self.columns}"
                 )
-        return {"rows": sum(row["rows"] for row in seen), "columns": self.columns}
+        return {"rows": sum(rows for rows, _ in seen), "columns": self.columns}
 
-    def _collect(self, frame: Any) -> list[Any]:
+    def _answers(self, partitions: Any, work: Callable[[Any], Any]) -> list[Any]:
+        """What all partitions answer, in the order of their numbers."""
         self.context.addJobTag(self.tag)
         try:
-            rows = sorted(frame.collect(), key=lambda row: row["partition"])
+            answers = sorted(partitions.map(_work(work)).collect(), key=lambda a: a.partition)
         finally:
             self.context.removeJobTag(self.tag)
-        for row in rows:
-            if row["error"] is not None:
-                raise ValueError(row["error"])
-        return rows
+        for index, _, error in answers:
+            if error is not None:
+                known = error.startswith("partition ")
+                raise ValueError(error if known else f"partition {index}: {error}")
+        return [answer for _, answer, _ in answers]
 
-    def _piece(self) -> Callable[[dict[str, Any]], tuple[int, Any, Any]]:
+    def _piece(self) -> Callable[[Any], tuple[int, Any, Any]]:
         columns = self.columns
 
-        def piece(cells: dict[str, Any]) -> tuple[int, Any, Any]:
-            x = _private(cells["values"]).reshape(-1, columns)
-            return cells["partition"].as_py(), x, _private(cells["weights"])
+        def piece(raw: _Raw) -> tuple[int, Any, Any]:
+            weights = None if raw.weights is None else np.frombuffer(raw.weights)
+            return raw.partition, np.frombuffer(raw.values).reshape(-1, columns), weights
 
         return piece
 
     def look(self, question: bytes) -> list[bytes]:
         piece, names = self._piece(), self.names or []
 
-        def look(cells: dict[str, Any]) -> bytes:
-            index, x, weights = piece(cells)
+        def look(raw: _Raw) -> bytes:
+            index, x, weights = piece(raw)
             return _upoe.look(index, x, weights, names, question)
 
-        frame = self.raw.mapInArrow(_work(look), _ANSWERED)
-        return [bytes(row["answer"]) for row in self._collect(frame)]
+        return self._answers(self.raw, look)
 
     def sphere(self, plan: bytes) -> None:
         piece = self._piece()
 
-        def sphere(cells: dict[str, Any]) -> bytes:
-            index, x, weights = piece(cells)
-            sphered: bytes = _upoe.sphere(index, x, weights, plan).to_bytes()
-            return sphered
+        def sphere(raw: _Raw) -> _upoe.Partition:
+            index, x, weights = piece(raw)
+            return _upoe.sphere(index, x, weights, plan)
 
-        self.kept = self.raw.mapInArrow(_work(sphere), _ANSWERED).persist(self.level)
-        self._collect(self.kept.select("partition", "error"))
+        self.kept = self.raw.map(_work(sphere)).persist(self.level)
+        self._answers(self.kept, lambda kept: None)
         self.raw.unpersist()
 
     def ask(self, question: bytes) -> list[bytes]:
-        def ask(cells: dict[str, Any]) -> bytes:
-            partition = _upoe.Partition.from_bytes(cells["answer"].as_py())
-            return partition.answer(question)
+        def ask(kept: _Answer) -> bytes:
+            answer: bytes = kept.answer.answer(question)
+            return answer
 
-        frame = self.kept.mapInArrow(_work(ask), _ANSWERED)
-        return [bytes(row["answer"]) for row in self._collect(frame)]
+        return self._answers(self.kept, ask)
 
     def close(self) -> None:
         self.context.cancelJobsWithTag(self.tag)
-        for frame in (self.raw, self.kept):
-            if frame is not None:
-                frame.unpersist()
+        for partitions in (self.raw, self.kept):
+            if partitions is not None:
+                partitions.unpersist()
 
 
 @contextlib.contextmanager
