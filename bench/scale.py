@@ -115,7 +115,7 @@ def places(given: argparse.Namespace, table: Path, rows: int, sample: int, cores
         with cluster(cores) as run:
             return run(table, rows, NARROW, **settings(sample))
 
-    yield "memory", lambda: fit(given.binary, table, *own)
+    yield "memory", lambda: fit(given.binary, table, *own, "--memory", "1T")
     yield "file", lambda: fit(given.binary, table, *own, "--memory", "1M")
     yield "dask", lambda: on(clusters.dask)
     yield "spark", lambda: on(clusters.spark)
@@ -161,9 +161,9 @@ def main() -> None:
     parser.add_argument("--least", type=int, default=0, help="rows of the smallest table of a curve")
     parser.add_argument("--most", type=int, default=100_000_000, help="rows of the largest table of a curve")
     parser.add_argument("--places", default="memory,file,dask,spark", type=lambda text: text.split(","))
-    parser.add_argument("--memory-most", type=int, default=10_000_000)
-    parser.add_argument("--dask-most", type=int, default=10_000_000)
-    parser.add_argument("--spark-most", type=int, default=10_000_000)
+    parser.add_argument("--memory-most", type=int, default=100_000_000, help="rows at most in memory: 19 GB")
+    parser.add_argument("--dask-most", type=int, default=100_000_000, help="rows at most on Dask: 16 GB")
+    parser.add_argument("--spark-most", type=int, default=100_000_000)
     given = parser.parse_args()
     for part in given.part.split(","):
         if part == "page":

