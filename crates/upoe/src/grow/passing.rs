@@ -4,8 +4,8 @@ use crate::engine::Memory;
 use crate::error::Result;
 use crate::expert::{Expert, Family, Learnable, Tilt};
 use crate::learn::{
-    Event, Families, LayerRecord, Observer, Session, Settings, State, Stop, StopReason, learn,
-    radial_p_value, screening,
+    Event, Families, LayerRecord, Observer, Session, Settings, State, Stop, StopReason,
+    learn_together, radial_p_value,
 };
 use crate::linalg::{HALF_LN_TAU, dot, orthonormal, unit};
 use crate::rows::view;
@@ -22,8 +22,6 @@ pub const LEVEL: f64 = 0.05;
 /// radius, has no expert of its own: density on ties is not gain.
 const FEWEST_VALUES: usize = 10;
 const TIED: f64 = 0.1;
-/// Directions drawn to start from in later layers: the columns and striking directions matter more.
-const STARTS: usize = 4;
 
 /// The free entries of a unit direction that is orthogonal to some others.
 pub fn entries(dims: usize, others: usize) -> f64 {
@@ -93,7 +91,6 @@ impl Passing {
         let settings = later(session.settings);
         let engine =
             Memory::<f64>::new(whitening.sphere_as(&rows), whitening.dims(), self.weights.clone())?;
-        let sample = screening(&engine, settings.seed)?;
         let inverse = whitening.inverse();
         let here = |w: &Vec<f64>| -> Vec<f64> {
             let entry = |k: usize| (0..self.dims).map(|i| w[i] * inverse[(i, k)]).sum();
@@ -113,14 +110,14 @@ impl Passing {
             train: &engine,
             once: session.once,
             lead: None,
-            sample: sample.as_deref(),
+            sample: None,
             columns: &columns,
             holdout: None,
             known: &[],
             settings: &settings,
             observer,
         };
-        let stop = learn(&mut inner, &mut state)?;
+        let stop = learn_together(&mut inner, &mut state)?;
         drop(inner);
         let a = whitening.matrix();
         let filter = |w: &Vec<f64>| -> Vec<f64> {
@@ -173,11 +170,10 @@ impl Passing {
     }
 }
 
-/// How later layers are searched: tilts alone, few starts, roughly, by the null rule.
+/// How later layers are searched: tilts alone, roughly, by the null rule.
 fn later(settings: &Settings) -> Settings {
     settings.clone().with(|s| {
         s.families = Families::from(Family::Tilt);
-        s.starts = Some(STARTS);
         s.tol = s.tol.max(1e-3);
         s.stop = Some(Stop::Null);
         s.experts = None;
