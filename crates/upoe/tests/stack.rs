@@ -230,12 +230,14 @@ fn a_radial_expert_follows_rows_near_the_centre() {
 #[test]
 fn gaussian_rows_need_no_layer() {
     let mut found = 0;
-    for seed in 0..20 {
-        let fit = grown(&normals(500 * 5, 300 + seed), 5);
-        let stack = stack(&fit);
-        found += usize::from(!stack.layers().is_empty() || !stack.column_experts().is_empty());
+    for (n, d, first) in [(100, 3, 1000), (500, 5, 300), (1000, 10, 2000)] {
+        for seed in first..first + 20 {
+            let fit = grown(&normals(n * d, seed), d);
+            let stack = stack(&fit);
+            found += usize::from(!stack.layers().is_empty() || !stack.column_experts().is_empty());
+        }
     }
-    assert!(found <= 3, "{found} of 20"); // more in one of sixty runs at a level of 5 %
+    assert!(found <= 6, "{found} of 60"); // more in one of thirty runs at a level of 5 %
 }
 
 #[test]

@@ -65,8 +65,10 @@ pub fn best(session: &mut Session, state: &State) -> Step<Option<Learned>> {
     }
     // The few points of a profile are nearly the rows; the rows decide.
     let mut judged = Vec::new();
-    for found in refitted(train, promising, ROUNDS)? {
-        let p = p_of(&found.candidate, stop::gain_of_distinct(session, &found)?);
+    let refitted = refitted(train, promising, ROUNDS)?;
+    let gains = stop::gains_of_distinct(session, &refitted)?;
+    for (found, gain) in refitted.into_iter().zip(gains) {
+        let p = p_of(&found.candidate, gain);
         judged.push(Learned { p_value: Some(p), ..found });
     }
     let best = judged

@@ -25,6 +25,8 @@ mod settings;
 mod starts;
 mod stop;
 mod templates;
+mod together;
+mod turns;
 mod units;
 
 pub use choices::{
@@ -52,11 +54,19 @@ pub(crate) fn learn(session: &mut Session, state: &mut State) -> Result<StopReas
     if state.path.is_empty() {
         state.path = path::path(session, state)?;
     }
-    let step = match session.settings.learner {
+    ended(match session.settings.learner {
         _ if !session.known.is_empty() => sequence::again(session, state),
         Learner::Pursuit | Learner::Sequential => sequence::learn(session, state),
         Learner::Parallel { start } => parallel::learn(session, state, start),
-    };
+    })
+}
+
+/// Learns the directions of a later layer together, with tilts; returns why there are no more.
+pub(crate) fn learn_together(session: &mut Session, state: &mut State) -> Result<StopReason> {
+    ended(together::learn(session, state))
+}
+
+fn ended(step: Step<StopReason>) -> Result<StopReason> {
     match step {
         Ok(reason) => Ok(reason),
         Err(Halt::Interrupted) => Ok(StopReason::Interrupted),

@@ -145,6 +145,9 @@ impl Search<'_> {
         let raced = raced.into_iter().map(|c| c.direction).collect();
         let field = self.full.profiles(raced, usize::MAX)?;
         let (mut lead, _) = self.finish(field.into_iter().map(|p| p.candidate).collect())?;
+        if self.families.len() == 1 {
+            return Ok(vec![lead]);
+        }
         let at = |found: &Learned| found.direction().to_vec();
         let mut shown = self.full.profiles(lead.iter().map(at).collect(), usize::MAX)?;
         shown.extend(promising.into_iter().take(FINALISTS));

@@ -55,11 +55,24 @@ pub fn striking(objective: &Objective, j: usize) -> Result<Vec<Vec<f64>>> {
         return Ok(Vec::new());
     }
     let mut found = kurtotic(objective, free)?;
-    let first: Vec<Vec<f64>> = found.iter().take(TOGETHER).map(|(_, w)| w.clone()).collect();
+    let by_extremes: Vec<Vec<f64>> = found.iter().map(|(_, w)| w.clone()).collect();
     found.sort_by(|a, b| a.0.total_cmp(&b.0));
     let lowest: Vec<Vec<f64>> = found.into_iter().map(|(_, w)| w).collect();
     let mut all = if j == 0 { light(objective, &lowest)? } else { Vec::new() };
-    all.extend(first.clone());
+    all.extend(fixed_points(objective, by_extremes)?);
+    Ok(all)
+}
+
+/// Directions of extreme kurtosis, and where fixed-point steps lead from them.
+pub fn extremes(objective: &Objective) -> Result<Vec<Vec<f64>>> {
+    let found = kurtotic(objective, objective.engine().dims())?;
+    fixed_points(objective, found.into_iter().map(|(_, w)| w).collect())
+}
+
+/// Some directions, and where the steps of every contrast lead from them.
+fn fixed_points(objective: &Objective, mut first: Vec<Vec<f64>>) -> Result<Vec<Vec<f64>>> {
+    first.truncate(TOGETHER);
+    let mut all = first.clone();
     for contrast in contrasts()? {
         let mut directions = first.clone();
         for _ in 0..ROUNDS {

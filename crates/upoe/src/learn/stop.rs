@@ -9,6 +9,7 @@ use crate::error::{Error, Result};
 use crate::evaluate::expert_price;
 use crate::expert::{Expert, Family, Marginal};
 use crate::linalg::dot;
+use rayon::prelude::*;
 
 /// The level of the null rule.
 pub const LEVEL: f64 = 0.05;
@@ -40,8 +41,8 @@ pub fn judge(session: &Session, state: &State, best: &[Learned]) -> Result<Verdi
             // The family that shows most decides whether there is anything: Bonferroni.
             let tried: Vec<Family> = best.iter().map(|l| l.expert().family()).collect();
             let mut p = 1.0_f64;
-            for l in best {
-                let one = null::p_value(l.expert(), weight, free, gain_of_distinct(session, l)?);
+            for (l, gain) in best.iter().zip(gains_of_distinct(session, best)?) {
+                let one = null::p_value(l.expert(), weight, free, gain);
                 p = p.min(one * tests(l.expert().family(), &tried, free));
             }
             if p <= LEVEL && !nothing {
@@ -70,31 +71,37 @@ pub fn judge(session: &Session, state: &State, best: &[Learned]) -> Result<Verdi
 /// Rows at a time.
 const BLOCK: usize = 4096;
 
-/// What an expert gains over the Gaussian where every distinct row counts once. Rows that are there many
+/// What experts gain over the Gaussian where every distinct row counts once. Rows that are there many
 /// times are no chance, but say nothing of the others.
-pub fn gain_of_distinct(session: &Session, found: &Learned) -> Result<f64> {
-    let Some(once) = session.once else { return Ok(found.gain) };
-    let (train, expert) = (session.train, found.expert());
-    let norm = dot(found.direction(), found.direction()).sqrt();
+pub fn gains_of_distinct(session: &Session, found: &[Learned]) -> Result<Vec<f64>> {
+    let Some(once) = session.once else { return Ok(found.iter().map(|f| f.gain).collect()) };
+    let train = session.train;
+    let norms: Vec<f64> = found.iter().map(|f| dot(f.direction(), f.direction()).sqrt()).collect();
     // Of both weights: their sum, ⟨z⟩, ⟨z²⟩ and ⟨ln T⟩ times it.
-    let mut sums = [[0.0; 4]; 2];
+    let mut sums = vec![[[0.0; 4]; 2]; found.len()];
     for start in (0..train.rows()).step_by(BLOCK) {
         let chosen: Vec<usize> = (start..train.rows().min(start + BLOCK)).collect();
         let picked = train.pick(&chosen)?;
-        for (k, row) in picked.rows.chunks_exact(train.dims()).enumerate() {
-            let z = dot(row, found.direction()) / norm;
-            let parts = [1.0, z, z * z, expert.ln_density(z * norm)];
-            let weights = [picked.weights.as_ref().map_or(1.0, |w| w[k]), once[start + k]];
-            for (sums, weight) in sums.iter_mut().zip(weights) {
-                sums.iter_mut().zip(parts).for_each(|(sum, part)| *sum += weight * part);
+        let add = |((sums, found), norm): ((&mut [[f64; 4]; 2], &Learned), &f64)| {
+            for (k, row) in picked.rows.chunks_exact(train.dims()).enumerate() {
+                let z = dot(row, found.direction()) / norm;
+                let parts = [1.0, z, z * z, found.expert().ln_density(z * norm)];
+                let weights = [picked.weights.as_ref().map_or(1.0, |w| w[k]), once[start + k]];
+                for (sums, weight) in sums.iter_mut().zip(weights) {
+                    sums.iter_mut().zip(parts).for_each(|(sum, part)| *sum += weight * part);
+                }
             }
-        }
+        };
+        sums.par_iter_mut().zip(found).zip(&norms).for_each(add);
     }
-    let [all, distinct] = sums.map(|[n, z, square, ln_t]| {
-        let variance = (square / n - (z / n).powi(2)).max(f64::MIN_POSITIVE);
-        ln_t / n + 0.5 * variance.ln()
-    });
-    Ok(found.gain + distinct - all)
+    let gain = |(sums, found): ([[f64; 4]; 2], &Learned)| {
+        let [all, distinct] = sums.map(|[n, z, square, ln_t]| {
+            let variance = (square / n - (z / n).powi(2)).max(f64::MIN_POSITIVE);
+            ln_t / n + 0.5 * variance.ln()
+        });
+        found.gain + distinct - all
+    };
+    Ok(sums.into_iter().zip(found).map(gain).collect())
 }
 
 /// The share of the level that the search has; single columns have the rest. Columns are what was measured, and

@@ -5,6 +5,7 @@ use super::radial::{Radial, RadialParts};
 use crate::error::{Result, invalid};
 use crate::expert::{Expert, Marginal};
 use crate::linalg::{HALF_LN_TAU, dot, orthonormal_in};
+use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 /// One layer of a stack. It maps the rows of the layer before it to rows that are closer to standard normal.
@@ -45,7 +46,7 @@ pub enum LayerParts {
 impl Directions {
     /// Of orthonormal directions.
     pub(crate) fn new(directions: Vec<Vec<f64>>, experts: Vec<Expert>) -> Self {
-        Directions { directions, maps: experts.into_iter().map(Gaussianiser::new).collect() }
+        Directions { directions, maps: experts.into_par_iter().map(Gaussianiser::new).collect() }
     }
 
     /// The directions, orthonormal.
