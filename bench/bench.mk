@@ -3,7 +3,7 @@
 
 BENCH := target/bench
 BENCH_PYTHON := $(BENCH)/venv/bin/python
-BENCH_SECTIONS := pass ica images density outliers growth scoring search compare groups impute kept default
+BENCH_SECTIONS := pass ica images density outliers growth scoring search compare groups impute kept default layers
 
 .PHONY: bench bench-install
 

@@ -21,6 +21,8 @@ use rayon::prelude::*;
 const DEEPEST: usize = 8;
 /// A radial expert that gains more than this share of a nat per dimension needs no search beside it.
 const PLAIN: f64 = 0.15;
+/// About how many rows say whether columns are worth a try beside such a radial expert.
+const SOME: usize = 10_000;
 /// Layers that gain less, net of their parameters, are not worth their time: in nats, and as a share of what the
 /// layers before gain.
 const WORTHLESS: f64 = 1e-3;
@@ -58,6 +60,7 @@ pub(crate) fn grow(
     let mut best = plain;
     if stop != StopReason::Interrupted
         && let Some(rows) = rows
+        && (!best.scaled() || columns_may_win(rows, session.settings.dims)?)
         && let Some(mut columns) = Growing::with_columns(rows, session.settings.dims)?
     {
         // A strong radial expert was not searched beside, so columns are compared alone, and go on from there.
@@ -78,6 +81,22 @@ pub(crate) fn grow(
     }
     let Growing { columns, whitening, layers, records, .. } = best;
     Ok(Grown { stack: Stack::new(columns, whitening, layers)?, records, state, stop })
+}
+
+/// Whether columns made Gaussian gain more than a radial expert on some of the rows, if parameters cost nothing. It is
+/// asked before both are tried on many rows.
+fn columns_may_win(rows: &Rows, dims: Dims) -> Result<bool> {
+    let every = rows.len() / SOME;
+    if every < 2 {
+        return Ok(true);
+    }
+    let (values, weights) = rows.pick(&(0..rows.len()).step_by(every).collect::<Vec<usize>>());
+    let some = view(&values, rows.columns(), weights.as_deref())?;
+    let mut plain = Growing::alone(&some, dims)?;
+    plain.base = plain.gaussian(&some, 0.0);
+    plain.round(|_| Ok(None))?;
+    let columns = Growing::with_columns(&some, dims)?;
+    Ok(columns.is_some_and(|columns| columns.mean() > plain.mean()))
 }
 
 /// A stack alone, without first directions that are learned with care: on the rows as they are, or on columns
@@ -221,12 +240,16 @@ impl Growing {
         })
     }
 
-    /// The mean ln p of the rows, less one for every parameter over the number of rows.
+    /// The mean ln p of the rows.
+    fn mean(&self) -> f64 {
+        self.base + self.records.iter().map(LayerRecord::gain).sum::<f64>()
+    }
+
+    /// The same, less one for every parameter over the number of rows.
     fn worth(&self) -> f64 {
         let columns: f64 = self.columns.iter().flatten().map(|c| c.parameters() - 2.0).sum();
-        let gains: f64 = self.records.iter().map(LayerRecord::gain).sum();
         let layers: f64 = self.records.iter().map(|record| record.parameters).sum();
-        self.base + gains - (columns + layers) / self.rows.weight
+        self.mean() - (columns + layers) / self.rows.weight
     }
 
     /// Adds a layer after the first; `stop` becomes what it is where the observer stops it.
