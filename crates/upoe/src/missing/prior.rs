@@ -11,7 +11,7 @@ use crate::rows::{Rows, view};
 use faer::Mat;
 
 /// What is tried, until held-out rows become less probable.
-const TRIED: [f64; 7] = [1.0, 0.3, 0.1, 0.03, 0.01, 0.003, 0.0];
+const TRIED: [f64; 11] = [10.0, 3.0, 1.0, 0.3, 0.1, 0.03, 0.01, 0.003, 0.001, 0.0003, 0.0];
 /// Parts that are held out in turn.
 const FOLDS: usize = 4;
 /// With more rows per column than this, shrinking makes no difference.
@@ -19,11 +19,17 @@ const ENOUGH: usize = 50;
 /// With more columns than this, trying takes too long.
 const WIDE: usize = 100;
 
+/// Whether rows are few for their columns, so that what they say little about makes a difference, and columns few
+/// enough to try.
+pub(crate) fn few_rows(rows: &Rows) -> bool {
+    let (n, columns) = (rows.len(), rows.columns());
+    n <= ENOUGH * columns && n >= 2 * FOLDS && columns <= WIDE
+}
+
 /// The prior under which the values of held-out rows are most probable; 0 for many rows or columns, and where
 /// columns determine each other.
 pub(crate) fn prior(rows: &Rows) -> Result<f64> {
-    let (n, columns) = (rows.len(), rows.columns());
-    if n > ENOUGH * columns || n < 2 * FOLDS || columns > WIDE {
+    if !few_rows(rows) {
         return Ok(0.0);
     }
     let (mut best, mut found) = (f64::NEG_INFINITY, 0.0);
