@@ -6,7 +6,7 @@
 use super::Fitter;
 use super::drawn::{Drawn, to_origins};
 use crate::error::Result;
-use crate::evaluate::{self, bic_price, expert_price};
+use crate::evaluate::{self, bic_price, expert_price, rise};
 use crate::expert::Family;
 use crate::fitted::Fit;
 use crate::learn::{
@@ -319,12 +319,4 @@ impl<'r> Climb<'r> {
         self.rounds += 1;
         Ok(fit)
     }
-}
-
-/// By how much rows became more probable, and the standard error of that.
-pub(super) fn rise(before: &[f64], after: &[f64], rows: &Rows) -> (f64, f64) {
-    let change = |(a, b): (&f64, &f64)| if (b - a).is_finite() { b - a } else { 0.0 };
-    let rise: Vec<f64> = before.iter().zip(after).map(change).collect();
-    let mean = evaluate::mean(&rise, rows);
-    (mean.mean, mean.standard_error)
 }

@@ -4,8 +4,9 @@
 //! it should be. Some cells that are there are hidden, a model is learned without them, and the density is stretched
 //! by the factor under which they are most probable.
 
-use super::climb::{Climb, rise};
+use super::climb::Climb;
 use crate::error::Result;
+use crate::evaluate::rise;
 use crate::fitted::Fit;
 use crate::learn::{Observer, StopReason};
 use crate::missing::{FEW, few_rows, holes, observed};
