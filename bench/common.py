@@ -139,5 +139,7 @@ def save(section, results):
     RESULTS.mkdir(parents=True, exist_ok=True)
     date = time.strftime("%Y-%m-%d")
     text = json.dumps({"date": date, "machine": machine(), **results}, indent=1)
-    (RESULTS / f"{section}.json").write_text(text + "\n")
+    # An interrupted section keeps what it had.
+    (RESULTS / f"{section}.part").write_text(text + "\n")
+    (RESULTS / f"{section}.part").replace(RESULTS / f"{section}.json")
     say(f"wrote {RESULTS / section}.json")

@@ -6,8 +6,8 @@ for its best guess (RMSE) and for intervals of 90 % (how many values they hold).
 deviations of the whole table. Peers that give no density get a Gaussian around their guess: its variance
 for each column is that of their errors at a further 10 % of the cells, which are hidden from them for that.
 
-`UPOE_IMPUTE=crabs,wine` takes some of the tables, and keeps the results of the others. Results are written after every
-seed; with `UPOE_MORE=1`, what they already have is not measured again.
+`UPOE_IMPUTE=crabs,wine` takes some of the tables, in this order, and keeps the results of the others. Results are
+written after every run; with `UPOE_MORE=1`, what they already have is not measured again, for each method.
 """
 
 import csv
@@ -108,7 +108,8 @@ def density(params, seed, holed, X, cells):
     return ln_p, found.values[at, k], found.low[at, k], found.high[at, k], model.n_experts_
 
 
-def run(X, share, seed):
+def run(X, share, seed, before):
+    """The figures of all methods; those that `before` has are not measured again."""
     rng = np.random.default_rng(seed)
     holed, gone = remove(X, share, rng)
     places = np.argwhere(gone)
@@ -117,6 +118,9 @@ def run(X, share, seed):
     truth, unit = X[i, k], X.std(axis=0)[k]
     results = {}
     for name in [*PEERS, *OURS]:
+        if name in before:
+            results[name] = before[name]
+            continue
         began, experts = time.process_time(), None
         with quiet():
             if name in PEERS:
@@ -140,18 +144,20 @@ def main():
     wanted, path = os.environ.get("UPOE_IMPUTE"), RESULTS / "impute.json"
     more = bool(os.environ.get("UPOE_MORE"))
     sets = json.loads(path.read_text())["sets"] if (wanted or more) and path.exists() else {}
-    tables = {name: np.asarray(load(), dtype=float) for name, load in SETS.items() if not wanted or name in wanted.split(",")}
+    chosen = [name for name in wanted.split(",") if name in SETS] if wanted else list(SETS)
+    tables = {name: np.asarray(SETS[name](), dtype=float) for name in chosen}
     for name, X in tables.items():
         shares = sets[name]["shares"] if more and name in sets else {str(share): [] for share in SHARES}
         sets[name] = {"rows": len(X), "columns": X.shape[1], "shares": shares}
-    for seed, (name, X) in itertools.product(SEEDS, tables.items()):
-        if all(len(runs) > seed for runs in sets[name]["shares"].values()):
+    for seed, (name, X), share in itertools.product(SEEDS, tables.items(), SHARES):
+        runs = sets[name]["shares"][str(share)]
+        before = runs[seed] if len(runs) > seed else {}
+        if all(method in before for method in [*PEERS, *OURS]):
             continue
-        for share in SHARES:
-            results = run(X, share, seed)
-            sets[name]["shares"][str(share)][seed:] = [results]
-            line = "; ".join(f"{m} {r['ln_p']:.3f} {r['rmse']:.3f} {r['coverage']:.2f} {r['processor']:.1f}s" for m, r in results.items())
-            say(f"{name} {share} {seed}: {line}")
+        results = run(X, share, seed, before)
+        runs[seed : seed + 1] = [results]
+        line = "; ".join(f"{m} {r['ln_p']:.3f} {r['rmse']:.3f} {r['coverage']:.2f} {r['processor']:.1f}s" for m, r in results.items())
+        say(f"{name} {share} {seed}: {line}")
         done = {name: sets[name] for name in SETS if name in sets and all(sets[name]["shares"].values())}
         save("impute", {"cells": CELLS, "seeds": len(SEEDS), "sets": done})
 

@@ -292,3 +292,11 @@ pub fn false_discovery(p_values: &[f64]) -> Vec<f64> {
     }
     q
 }
+
+/// By how much rows became more probable, and the standard error of that.
+pub(crate) fn rise(before: &[f64], after: &[f64], rows: &Rows) -> (f64, f64) {
+    let change = |(a, b): (&f64, &f64)| if (b - a).is_finite() { b - a } else { 0.0 };
+    let rise: Vec<f64> = before.iter().zip(after).map(change).collect();
+    let found = mean(&rise, rows);
+    (found.mean, found.standard_error)
+}

@@ -5,6 +5,7 @@ mod best;
 mod climb;
 mod dependent;
 mod drawn;
+mod hidden;
 mod incomplete;
 mod signs;
 mod threads;

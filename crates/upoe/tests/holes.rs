@@ -55,7 +55,7 @@ fn a_gaussians_missing_cells_are_its_regression() {
         let centre = cells.iter().sum::<f64>() / n;
         let error = (cells.iter().map(|x| (x - centre).powi(2)).sum::<f64>() / n / n).sqrt();
         assert!((centre - expected[j]).abs() < 4.0 * error, "{column}: {centre} {expected:?}");
-        // The density of the cell is the same Gaussian, from 16 draws of the other cell.
+        // The density of the cell is the same Gaussian, from 32 draws of the other cell.
         let cells = filler.cells(&Rows::new(&holed, 5).unwrap(), 0, |_, c, cell| (c, cell.mean()));
         let (found, at) = (cells.unwrap(), expected[j]);
         assert!((found[0][j].1 - at).abs() < 40.0 * error, "{at} {found:?}");

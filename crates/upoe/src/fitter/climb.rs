@@ -6,7 +6,7 @@
 use super::Fitter;
 use super::drawn::{Drawn, to_origins};
 use crate::error::Result;
-use crate::evaluate::{self, bic_price, expert_price};
+use crate::evaluate::{self, bic_price, expert_price, rise};
 use crate::expert::Family;
 use crate::fitted::Fit;
 use crate::learn::{
@@ -33,12 +33,12 @@ fn draws(rows: usize) -> usize {
 
 /// Rounds of drawing missing cells and learning, and the best fit so far.
 pub struct Climb<'r> {
-    rows: Rows<'r>,
+    pub(super) rows: Rows<'r>,
     held: Option<Rows<'r>>,
-    settings: Settings,
-    place: Option<&'r dyn Place>,
+    pub(super) settings: Settings,
+    pub(super) place: Option<&'r dyn Place>,
     /// How far correlations are shrunk.
-    prior: f64,
+    pub(super) prior: f64,
     gaussian: Gaussian,
     /// Draws per row.
     pub draws: usize,
@@ -72,6 +72,17 @@ impl<'r> Climb<'r> {
         place: Option<&'r dyn Place>,
     ) -> Result<Self> {
         let prior = prior(&rows)?;
+        Self::shrunk(rows, held, settings, place, prior)
+    }
+
+    /// The same with correlations that are shrunk so far.
+    pub(super) fn shrunk(
+        rows: Rows<'r>,
+        held: Option<Rows<'r>>,
+        settings: Settings,
+        place: Option<&'r dyn Place>,
+        prior: f64,
+    ) -> Result<Self> {
         let gaussian = em(&rows, &patterns(&rows), prior, EXACT, &mut None)?;
         let (draws, worth) = (draws(rows.len()), rows.len() as f64);
         let (rounds, values, held_values, best) = (0, Vec::new(), None, None);
@@ -122,7 +133,7 @@ impl<'r> Climb<'r> {
         Ok(self.climb(&settings, Some(from), observer)?.err())
     }
 
-    fn one_layer(&self) -> bool {
+    pub(super) fn one_layer(&self) -> bool {
         self.settings.depth == Some(1) && !self.settings.pool
     }
 
@@ -308,12 +319,4 @@ impl<'r> Climb<'r> {
         self.rounds += 1;
         Ok(fit)
     }
-}
-
-/// By how much rows became more probable, and the standard error of that.
-fn rise(before: &[f64], after: &[f64], rows: &Rows) -> (f64, f64) {
-    let change = |(a, b): (&f64, &f64)| if (b - a).is_finite() { b - a } else { 0.0 };
-    let rise: Vec<f64> = before.iter().zip(after).map(change).collect();
-    let mean = evaluate::mean(&rise, rows);
-    (mean.mean, mean.standard_error)
 }

@@ -51,8 +51,8 @@ impl<'a> Fitter<'a> {
             None => climb.start_at_groups(&mut *observer)?,
             ended => ended,
         };
-        let fit = match (climb.best, ended) {
-            (Some(best), None) => best.fit,
+        let fit = match (climb.best.take(), ended) {
+            (Some(best), None) => climb.stretched(best.fit, &mut *observer)?,
             (Some(best), Some(_)) => Fit { stop: StopReason::Interrupted, ..best.fit },
             (None, Some(fit)) => fit,
             (None, None) => {

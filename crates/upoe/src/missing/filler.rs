@@ -18,7 +18,7 @@ const BETWEEN: usize = 2;
 /// Sweeps that follow earlier draws from a similar density.
 const AGAIN: usize = 3;
 /// Draws of a row's other cells that a cell's density is the mean of.
-const LINES: usize = 16;
+const LINES: usize = 32;
 
 /// Fills in the missing cells of rows from a density.
 pub struct Filler<'a> {

@@ -23,4 +23,4 @@ pub(crate) use filler::gaussian_draws;
 pub(crate) use gaussian::Gaussian;
 pub(crate) use observed::{FEW, gains, observed};
 pub(crate) use patterns::{holes, patterns};
-pub(crate) use prior::prior;
+pub(crate) use prior::{few_rows, prior};

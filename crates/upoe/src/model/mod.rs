@@ -48,6 +48,12 @@ impl Model {
         Ok(Model { whitening, directions, experts, pseudo_inverse, half_ln_gram, axes })
     }
 
+    /// The density of rows that are `factor` times as far from the mean.
+    pub(crate) fn stretched(&self, factor: f64) -> Result<Self> {
+        let whitening = self.whitening.stretched(factor);
+        Model::new(whitening, self.directions.clone(), self.experts.clone())
+    }
+
     /// A model from its parts, as a file stores them: with W# and ½ ln|WWᵀ|, which are not
     /// computed again. Their shapes must agree, every number must be finite, and W# must be the
     /// pseudo-inverse of the directions.

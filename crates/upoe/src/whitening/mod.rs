@@ -148,6 +148,20 @@ impl Whitening {
         &self.inverse
     }
 
+    /// The sphering of rows that are `factor` times as far from the mean.
+    pub(crate) fn stretched(&self, factor: f64) -> Self {
+        let scaled =
+            |m: &Mat<f64>, by: f64| Mat::from_fn(m.nrows(), m.ncols(), |i, j| by * m[(i, j)]);
+        let mut wider = self.clone();
+        wider.matrix = scaled(&self.matrix, 1.0 / factor);
+        wider.inverse = scaled(&self.inverse, factor);
+        wider.ln_det -= self.dims() as f64 * factor.ln();
+        if let Rest::Noise { variance } = &mut wider.rest {
+            *variance *= factor * factor;
+        }
+        wider
+    }
+
     /// The unit directions in sphered space on which projections are the columns, up to scale;
     /// columns that do not vary have none.
     pub(crate) fn column_directions(&self) -> Vec<Vec<f64>> {
