@@ -111,7 +111,8 @@ def rounds(found: list[dict]) -> str:
             # Reading, and what the scratch file takes besides.
             same = [f for f in of if at(found, "memory", f["rows"])][-1]
             more = same["processor"] - at(found, "memory", same["rows"])["processor"]
-            cost = f"{1000 * more / same['passes']:.0f} ms of processor time more than in memory for {power(same['rows'])} rows"
+            cost = f"{1000 * more / same['passes']:.0f} ms of" if more > 0 else "no"
+            cost += f" processor time more than in memory for {power(same['rows'])} rows"
         count = of[0].get("rounds") or of[0]["passes"] or "–"
         further = "–" if len(of) < 2 else f"{1e6 * slope(found, place):.2f} µs"
         lines.append([name, count, cost, further])
@@ -169,8 +170,9 @@ def estimate(found: list[dict], disk: float) -> str:
 def written(results: dict) -> str:
     out = ["", "## Figures", ""]
     loads = [f["load"] for part in ("curve", "scaling") for f in results.get(part, {}).get("found", [])]
+    loads += [results["large"]["found"]["load"]] if "large" in results else []
     busy = bool(loads) and min(loads) > 4
-    alone = "nothing else to do" if not busy else "much else to do"
+    alone = f"{min(loads):.1f} to {max(loads):.1f} programs that wanted to run, ours among them" if loads else "nothing else to do"
     dates = sorted({part["date"] for part in results.values()})
     out += [
         f"Measured by `make scale` ({' and '.join(dates)}) on a machine of 2 cores with {alone}: seconds on the clock and,",
@@ -213,9 +215,9 @@ def stops(found: list[dict]) -> str:
     """How far each place was taken, and why no further."""
     most = 10**8
     why = {
-        "memory": "10⁸ take 19 GB",
-        "dask": "10⁸ take 16 GB on the workers while they are sphered",
-        "spark": "all of them pass through sockets between Java and Python in every round",
+        "memory": "10⁸ rows need 19 GB",
+        "dask": "10⁸ rows need 16 GB on the workers while they are sphered",
+        "spark": "ten times as many take more than a quarter of an hour, most of it before the first round, while rows become packed partitions",
         "file": "the table above has more numbers",
     }
     ends = []

@@ -35,7 +35,7 @@ pub struct Scratch<'a> {
     blocks: Vec<Block>,
     /// The sphered blocks, where rows have been sphered.
     spheres: Mutex<Vec<Range<u64>>>,
-    /// Memory of blocks that are done, for those to come: rows as they are, and sphered ones.
+    /// Memory of blocks that are done, for those to come, one for each thread: rows as they are, and sphered ones.
     spare: (Mutex<Vec<Aligned<f64>>>, Mutex<Vec<Partition>>),
     /// Rows that do not fill a block yet.
     values: Vec<f64>,

@@ -20,8 +20,8 @@ impl<T: Real> Aligned<T> {
         Self { buffer, start, len }
     }
 
-    /// A buffer of another length, in the memory of this one where that is enough. What it holds is not
-    /// said.
+    /// A buffer of another length, in the memory of this one where that is enough. Its contents are
+    /// unspecified.
     #[must_use]
     pub fn resized(self, len: usize) -> Self {
         if self.start + len <= self.buffer.len() { Self { len, ..self } } else { Self::new(len) }

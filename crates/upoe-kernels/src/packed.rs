@@ -63,7 +63,7 @@ impl<T: Real> Packed<T> {
         &self.values
     }
 
-    /// The same, to be kept or used anew.
+    /// Takes the packed values out, so that their memory can be used again.
     pub fn into_values(self) -> Aligned<T> {
         self.values
     }

@@ -75,7 +75,7 @@ impl<T: Real> Memory<T> {
         &self.rows
     }
 
-    /// Their memory, to be used anew.
+    /// Takes the packed values out, so that their memory can be used again.
     pub(super) fn into_values(self) -> Aligned<T> {
         self.rows.into_values()
     }

@@ -5,10 +5,10 @@
 //! by the factor under which they are most probable.
 
 use super::climb::Climb;
-use crate::error::Result;
+use crate::error::Error;
 use crate::evaluate::rise;
 use crate::fitted::Fit;
-use crate::learn::{Observer, StopReason};
+use crate::learn::{Halt, Observer, StopReason};
 use crate::missing::{FEW, few_rows, holes, observed};
 use crate::random::{self, Use};
 use crate::rows::{Rows, view};
@@ -24,15 +24,29 @@ const STEPS: u32 = 20;
 const CERTAIN: f64 = 2.0;
 
 impl Climb<'_> {
-    /// A fit of one layer, its density stretched by the factor under which hidden cells are most probable. With many
-    /// rows per column the factor would be 1.
-    pub fn stretched(&self, fit: Fit, observer: &mut Observer) -> Result<Fit> {
-        let rows = &self.rows;
+    /// A fit of one layer, its density stretched by the factor under which hidden cells are most probable, and that
+    /// factor where it is not 1. With many rows per column it would be 1.
+    pub fn stretched(&self, fit: Fit, observer: &mut Observer) -> (Fit, Option<f64>) {
         let degenerate = |fit: &Fit| fit.model.whitening().rest() == Rest::Degenerate;
-        if !self.one_layer() || !few_rows(rows) || degenerate(&fit) {
-            return Ok(fit);
+        if !self.one_layer() || !few_rows(&self.rows) || degenerate(&fit) {
+            return (fit, None);
         }
-        let Some(values) = without_some(rows, self.settings.seed) else { return Ok(fit) };
+        // Where a fit without the hidden cells fails, they say nothing about the fit that has them.
+        match self.factor(observer) {
+            Err(Halt::Interrupted) => (Fit { stop: StopReason::Interrupted, ..fit }, None),
+            Ok(Some(factor)) => match fit.model.stretched(factor) {
+                Ok(model) => (Fit { model, ..fit }, Some(factor)),
+                Err(_) => (fit, None),
+            },
+            Ok(None) | Err(Halt::Failed(_)) => (fit, None),
+        }
+    }
+
+    /// The factor under which cells are most probable that are hidden from another fit; `None` where none is clearly
+    /// better than 1.
+    fn factor(&self, observer: &mut Observer) -> Result<Option<f64>, Halt> {
+        let rows = &self.rows;
+        let Some(values) = without_some(rows, self.settings.seed) else { return Ok(None) };
         let mut fewer = view(&values, rows.columns(), rows.weights())?;
         if let Some(blocks) = rows.blocks() {
             fewer = fewer.in_blocks(blocks)?;
@@ -40,14 +54,16 @@ impl Climb<'_> {
         let settings = self.settings.clone();
         let mut trial = Climb::shrunk(fewer, None, settings, self.place, self.prior)?;
         if trial.start_at_gaussian(observer)?.is_some() {
-            return Ok(Fit { stop: StopReason::Interrupted, ..fit });
+            return Err(Halt::Interrupted);
         }
-        let Some(trial) = trial.best.map(|best| best.fit).filter(|t| !degenerate(t)) else {
-            return Ok(fit);
-        };
+        let Some(best) = trial.best else { return Ok(None) };
+        let trial = best.fit;
+        if trial.model.whitening().rest() == Rest::Degenerate {
+            return Ok(None);
+        }
         // How much more probable each row is with its hidden cells. The draws do not depend on the factor.
         let whitening = trial.model.whitening();
-        let gains = |factor: f64| -> Result<Vec<f64>> {
+        let gains = |factor: f64| -> Result<Vec<f64>, Error> {
             let model = trial.model.stretched(factor)?;
             let ln_p = |rows: &Rows| observed(&model, whitening, rows, FEW, self.settings.seed);
             Ok(ln_p(rows)?.iter().zip(ln_p(&fewer)?).map(|(more, less)| more - less).collect())
@@ -63,11 +79,7 @@ impl Climb<'_> {
             (found, best) = (factor, next);
         }
         let (mean, error) = rise(&plain, &best, rows);
-        if mean <= CERTAIN * error {
-            return Ok(fit);
-        }
-        let model = fit.model.stretched(found)?;
-        Ok(Fit { model, ..fit })
+        Ok((mean > CERTAIN * error).then_some(found))
     }
 }
 

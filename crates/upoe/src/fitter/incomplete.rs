@@ -51,15 +51,17 @@ impl<'a> Fitter<'a> {
             None => climb.start_at_groups(&mut *observer)?,
             ended => ended,
         };
-        let fit = match (climb.best.take(), ended) {
-            (Some(best), None) => climb.stretched(best.fit, &mut *observer)?,
-            (Some(best), Some(_)) => Fit { stop: StopReason::Interrupted, ..best.fit },
-            (None, Some(fit)) => fit,
+        let (fit, widened) = match (climb.best.take(), ended) {
+            (Some(best), None) => climb.stretched(best.fit, &mut *observer),
+            (Some(best), Some(_)) => (Fit { stop: StopReason::Interrupted, ..best.fit }, None),
+            (None, Some(fit)) => (fit, None),
             (None, None) => {
                 return Err(Error::NoConvergence { what: "fit to rows with missing cells" });
             }
         };
-        Ok(finished(fit, missing, (climb.draws, climb.rounds), (&chosen, of)))
+        let (draws, rounds) = (climb.draws, climb.rounds);
+        let notice = Notice::Missing { missing, draws, rounds, widened };
+        Ok(finished(fit, notice, (&chosen, of)))
     }
 }
 
@@ -70,12 +72,7 @@ fn known<'r>(rows: &'r Rows) -> impl Iterator<Item = usize> + use<'r> {
 }
 
 /// The fit with a notice of what was missing, and rows counted as in the table.
-fn finished(
-    mut fit: Fit,
-    missing: Missing,
-    (draws, rounds): (usize, usize),
-    (chosen, of): (&[usize], usize),
-) -> Fit {
+fn finished(mut fit: Fit, missing: Notice, (chosen, of): (&[usize], usize)) -> Fit {
     fit.left_out.iter_mut().for_each(|i| *i = chosen[*i]);
     fit.left_out.extend(others(of, chosen));
     fit.left_out.sort_unstable();
@@ -84,6 +81,6 @@ fn finished(
             named.iter_mut().for_each(|cell| cell.row = chosen[cell.row]);
         }
     }
-    fit.notices.insert(0, Notice::Missing { missing, draws, rounds });
+    fit.notices.insert(0, missing);
     fit
 }

@@ -11,10 +11,12 @@ use crate::learn::{
 };
 use crate::linalg::HALF_LN_TAU;
 use crate::outliers;
+use crate::random::{self, Use};
 use crate::rows::{Rows, view};
 use crate::stack::{Directions, Layer, Placed, Stack};
 use crate::whitening::{Dims, Rest, Whitening};
 use passing::{LEVEL, PRICE, Passing, entries, net_of, smooth};
+use rand::seq::index::sample;
 use rayon::prelude::*;
 
 /// Layers at most where the depth is not given.
@@ -60,7 +62,7 @@ pub(crate) fn grow(
     let mut best = plain;
     if stop != StopReason::Interrupted
         && let Some(rows) = rows
-        && (!best.scaled() || columns_may_win(rows, session.settings.dims)?)
+        && (!best.scaled() || columns_may_win(rows, session.settings.dims))
         && let Some(mut columns) = Growing::with_columns(rows, session.settings.dims)?
     {
         // A strong radial expert was not searched beside, so columns are compared alone, and go on from there.
@@ -83,20 +85,30 @@ pub(crate) fn grow(
     Ok(Grown { stack: Stack::new(columns, whitening, layers)?, records, state, stop })
 }
 
-/// Whether columns made Gaussian gain more than a radial expert on some of the rows, if parameters cost nothing. It is
-/// asked before both are tried on many rows.
-fn columns_may_win(rows: &Rows, dims: Dims) -> Result<bool> {
-    let every = rows.len() / SOME;
-    if every < 2 {
-        return Ok(true);
+/// Whether columns made Gaussian gain more than a radial expert on some of the rows, the same for every seed. The price of
+/// parameters is left out: it is a cheap check before both are fitted to all rows.
+fn columns_may_win(rows: &Rows, dims: Dims) -> bool {
+    let counting: Vec<usize> = (0..rows.len()).filter(|&i| rows.weight(i) > 0.0).collect();
+    if counting.len() < 2 * SOME {
+        return true;
     }
-    let (values, weights) = rows.pick(&(0..rows.len()).step_by(every).collect::<Vec<usize>>());
-    let some = view(&values, rows.columns(), weights.as_deref())?;
-    let mut plain = Growing::alone(&some, dims)?;
-    plain.base = plain.gaussian(&some, 0.0);
-    plain.round(|_| Ok(None))?;
-    let columns = Growing::with_columns(&some, dims)?;
-    Ok(columns.is_some_and(|columns| columns.mean() > plain.mean()))
+    let mut rng = random::stream(0, Use::Rows, 0);
+    let mut chosen = sample(&mut rng, counting.len(), SOME).into_vec();
+    chosen.sort_unstable();
+    let (values, weights) = rows.pick(&chosen.iter().map(|&k| counting[k]).collect::<Vec<usize>>());
+    let ahead = || -> Result<bool> {
+        let some = view(&values, rows.columns(), weights.as_deref())?;
+        let mut plain = Growing::alone(&some, dims)?;
+        if plain.whitening.rest() == Rest::Degenerate {
+            return Ok(true);
+        }
+        plain.base = plain.gaussian(&some, 0.0);
+        plain.round(|_| Ok(None))?;
+        let columns = Growing::with_columns(&some, dims)?;
+        Ok(columns.is_some_and(|columns| columns.mean() > plain.mean()))
+    };
+    // Some rows may vary in fewer dimensions than all; that says nothing about all.
+    ahead().unwrap_or(true)
 }
 
 /// A stack alone, without first directions that are learned with care: on the rows as they are, or on columns

@@ -47,7 +47,8 @@ pub(crate) use session::Session;
 pub(crate) use stop::significant;
 
 use crate::error::Result;
-use session::{Halt, Step};
+pub(crate) use session::Halt;
+use session::Step;
 
 /// Learns experts with the chosen learner, beginning at a state; returns why it stopped.
 pub(crate) fn learn(session: &mut Session, state: &mut State) -> Result<StopReason> {

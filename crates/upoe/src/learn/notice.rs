@@ -110,6 +110,9 @@ pub enum Notice {
         draws: usize,
         /// Rounds of drawing and learning.
         rounds: usize,
+        /// By how much the density was widened, so that cells that were hidden are as probable as can be.
+        #[serde(default)]
+        widened: Option<f64>,
     },
     /// Rows too far away from all others, which were not learned from.
     Outliers {
@@ -162,8 +165,8 @@ impl fmt::Display for Notice {
                 listed(experts),
                 if experts.len() == 1 { "it" } else { "they" }
             ),
-            Notice::Missing { missing, draws, rounds } => {
-                f.write_str(&missed(&missing.message(|c| (c + 1).to_string()), *draws, *rounds))
+            Notice::Missing { missing, .. } => {
+                f.write_str(&missed(self, missing.message(|c| (c + 1).to_string())))
             }
             Notice::Effective { rows, effective, cause } => {
                 let why = match cause {
@@ -233,8 +236,8 @@ impl Notice {
                 units::words(&mut said, (columns, *dims, *of, *share), |c| format!("`{}`", name(c)))
             }
             Notice::Grain { columns, scales } => grain(&mut said, columns, scales, name),
-            Notice::Missing { missing, draws, rounds } => {
-                said = missed(&missing.message(name), *draws, *rounds);
+            Notice::Missing { missing, .. } => {
+                said = missed(self, missing.message(name));
                 Ok(())
             }
             _ => Err(fmt::Error),
@@ -271,11 +274,17 @@ fn one_or_several<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<usize>, D::E
 }
 
 /// What is said about missing cells.
-fn missed(what: &str, draws: usize, rounds: usize) -> String {
-    format!(
-        "{what}; {draws} draws of each were learned from, in {}. This is right where cells are missing at random: whether one is missing may depend on the values that its row has, but not on the missing value",
-        counted(rounds, "round")
-    )
+fn missed(notice: &Notice, mut said: String) -> String {
+    let Notice::Missing { draws, rounds, widened, .. } = notice else { return said };
+    let rounds = counted(*rounds, "round");
+    said += &format!("; {draws} draws of each were learned from, in {rounds}");
+    if let Some(factor) = widened {
+        let more = 100.0 * (factor - 1.0);
+        said += &format!(
+            ", and the density was then widened by {more:.0} %, by cells that were hidden from a second fit (gains are those before)"
+        );
+    }
+    said + ". This is right where cells are missing at random: whether one is missing may depend on the values that its row has, but not on the missing value"
 }
 
 /// A value in six digits.

@@ -33,7 +33,8 @@ const STEPS: usize = 20;
 const ALONE: usize = 8;
 /// How often a step that does not lower the loss is halved.
 const HALVINGS: i32 = 4;
-/// The share of what noise gains by turning, half a nat over all rows for each angle, that is not worth a step.
+/// A step is not worth taking where it gains less than this share of what it would gain on noise: half a nat over all
+/// rows for each angle.
 const UNSURE: f64 = 0.02;
 
 /// Learns the directions that are significant, by falling gain; returns why there are no more.
@@ -45,6 +46,7 @@ pub fn learn(session: &mut Session, state: &mut State) -> Step<StopReason> {
     let together = walk(session, &objective, basis, with)?;
     let distinct = gains_of_distinct(session, &together)?;
     let mut together: Vec<(f64, Learned)> = distinct.into_iter().zip(together).collect();
+    together.retain(|(gain, _)| gain.is_finite());
     together.sort_by(|a, b| b.0.total_cmp(&a.0));
     let mut least = 1.0;
     for (_, learned) in together {
@@ -72,7 +74,7 @@ pub fn learn(session: &mut Session, state: &mut State) -> Step<StopReason> {
     })
 }
 
-/// An orthonormal basis of all dimensions, and how many of its directions promise something: the best starts
+/// An orthonormal basis of all dimensions, and how many of its first directions are promising: the best starts
 /// come first.
 fn basis(session: &Session, objective: &Objective) -> Result<(Vec<Vec<f64>>, usize)> {
     let (dims, weight) = (session.train.dims(), session.train.weight());
@@ -96,10 +98,10 @@ fn basis(session: &Session, objective: &Objective) -> Result<(Vec<Vec<f64>>, usi
             with = add(direction, LEFT);
         }
     }
-    // As long as there are too few, some axis has as much left as all have on average.
+    // While the basis is incomplete, some axis has at least 1/√d outside it.
     let least = 0.5 / (dims as f64).sqrt();
-    for axis in 0..2 * dims {
-        add((0..dims).map(|i| f64::from(u8::from(i == axis % dims))).collect(), least);
+    for axis in 0..dims {
+        add((0..dims).map(|i| f64::from(u8::from(i == axis))).collect(), least);
     }
     Ok((basis, with))
 }
@@ -138,7 +140,8 @@ fn walk(
             let share = 0.5_f64.powi(halving);
             let basis = turned(&best.basis, &turn, share)?;
             let tried = evaluate(objective, basis, best.tilts.clone())?;
-            if !session.pass(&State::default(), 0, tried.value) {
+            let value = tried.value.min(best.value) - with as f64 * (0.5 + HALF_LN_TAU);
+            if !session.pass(&State::default(), 0, value) {
                 return Err(Halt::Interrupted);
             }
             if tried.value < best.value {
@@ -162,7 +165,8 @@ fn walk(
     Ok(basis.into_iter().zip(tilts).zip(sums).map(learned).collect())
 }
 
-/// The first directions with the tilts that fit them best, from their tilts before; `sums` are of those.
+/// The first directions with the tilts that fit them best, starting from their previous tilts. `sums`, slopes included,
+/// belong to the previous ones: the two agree where the walk ends.
 fn evaluate(objective: &Objective, basis: Vec<Vec<f64>>, before: Vec<Tilt>) -> Result<Point> {
     let weight = objective.engine().weight();
     let asked = basis.iter().zip(&before);

@@ -44,7 +44,7 @@ pub(crate) fn prior(rows: &Rows) -> Result<f64> {
         (best, found) = (Some(ln_p), prior);
     }
     let (Some(best), true) = (best, found > 0.0) else { return Ok(0.0) };
-    // Without a prior, a row may have no density at all.
+    // Where a row has no density without a prior, the prior stays.
     let Some(none) = held_out(rows, 0.0, &mut starts)? else { return Ok(found) };
     let (more, error) = rise(&none, &best, rows);
     Ok(if more > error { found } else { 0.0 })
