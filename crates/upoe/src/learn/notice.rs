@@ -236,10 +236,7 @@ impl Notice {
                 units::words(&mut said, (columns, *dims, *of, *share), |c| format!("`{}`", name(c)))
             }
             Notice::Grain { columns, scales } => grain(&mut said, columns, scales, name),
-            Notice::Missing { missing, .. } => {
-                said = missed(self, missing.message(name));
-                Ok(())
-            }
+            Notice::Missing { missing, .. } => return missed(self, missing.message(name)),
             _ => Err(fmt::Error),
         };
         if done.is_ok() { said } else { self.to_string() }
