@@ -7,7 +7,6 @@
 use super::em::{ROUGH, gaussian};
 use super::patterns::patterns;
 use crate::error::Result;
-use crate::evaluate::rise;
 use crate::rows::{Rows, view};
 use faer::Mat;
 
@@ -48,6 +47,15 @@ pub(crate) fn prior(rows: &Rows) -> Result<f64> {
     let Some(none) = held_out(rows, 0.0, &mut starts)? else { return Ok(found) };
     let (more, error) = rise(&none, &best, rows);
     Ok(if more > error { found } else { 0.0 })
+}
+
+/// By how much more probable rows are than before, in total, and the standard error of that.
+fn rise(before: &[f64], after: &[f64], rows: &Rows) -> (f64, f64) {
+    let changes = before.iter().zip(after).enumerate();
+    let changes: Vec<f64> = changes.map(|(i, (a, b))| rows.weight(i) * (b - a)).collect();
+    let (n, sum) = (changes.len() as f64, changes.iter().sum::<f64>());
+    let squares: f64 = changes.iter().map(|c| (c - sum / n).powi(2)).sum();
+    (sum, (squares * n / (n - 1.0)).sqrt())
 }
 
 /// ln p of the values of each row under the Gaussian of the others; `None` where one has no density.
