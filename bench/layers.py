@@ -10,7 +10,7 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-from common import save, say
+from common import save, say, summary
 from data import folder, large_patches
 
 RUNS = 3
@@ -38,7 +38,7 @@ def main():
         "held_rows": held.shape[0],
         "dims": train.shape[1],
         "sphering": statistics.median(run["sphering"] for run in first),
-        "radial_after_sphering": {"median": statistics.median(after), "min": min(after), "max": max(after), "runs": RUNS},
+        "radial_after_sphering": summary(after),
         "layers": both["layers"],
     }
     say(f"layers: {results}")
