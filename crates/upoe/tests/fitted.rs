@@ -262,9 +262,8 @@ fn weights_count_as_repeated_rows_where_they_are_counts() {
     assert_eq!(scores(&weighted), scores(&repeated));
 }
 
-/// The long forms of two laws of `stack.rs`.
+/// The long form of a law of `stack.rs`.
 #[test]
-#[ignore = "takes minutes: cargo test --release -p upoe -- --ignored in_a_hundred_draws"]
 fn gaussian_rows_have_no_layer_in_a_hundred_draws() {
     let found = (0..100)
         .filter(|seed| {
