@@ -121,7 +121,11 @@ impl Tilt {
             if let Coordinate::Asinh(s) = frame.coordinate {
                 dispatch(
                     #[inline(always)]
-                    || y.iter_mut().for_each(|y| *y = s * asinh(*y / s)),
+                    || {
+                        for y in y.iter_mut() {
+                            *y = s * asinh(*y / s);
+                        }
+                    },
                 );
             }
             sums.iter_mut().zip(y).for_each(|(sum, y)| *sum += self.height(*y));
