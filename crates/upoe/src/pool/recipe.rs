@@ -118,7 +118,8 @@ impl Trial<'_> {
                 let weights = |rows: &Rows| rows.weights().map(<[f64]>::to_vec);
                 let (learn_weights, held_weights) = (weights(&train), weights(&test));
                 let grain = grain::mapped(grain, &stack, &train);
-                let fold = Fold { learn, learn_weights, held, held_weights, grain };
+                let (missing, prior) = (Vec::new(), 0.0);
+                let fold = Fold { learn, learn_weights, held, held_weights, grain, missing, prior };
                 Part::Mapped { fold, ln_det, dims: stack.whitening().dims() }
             } else {
                 Part::Scores(stack.score(&test)?)

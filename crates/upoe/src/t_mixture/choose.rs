@@ -1,6 +1,7 @@
 //! Which components: K, κ and ν by ln p of rows held out.
 
 use super::fit::{Limits, fit, go_on};
+use super::holes::patterns;
 use super::maximise::Table;
 use super::{Components, FittedMixture, TMixture, Watch};
 use crate::error::{Error, Result, invalid};
@@ -48,6 +49,11 @@ pub struct Fold {
     /// What every covariance has in addition, row after row: the variance of what the rows are rounded by;
     /// empty for nothing.
     pub grain: Vec<f64>,
+    /// Of each row to learn from, the columns whose cells are missing and only filled in to begin with; empty
+    /// where none is. Cells that are missing in rows held out are NaN.
+    pub missing: Vec<Vec<usize>>,
+    /// How far correlations of the pooled covariance are shrunk.
+    pub prior: f64,
 }
 
 impl Fold {
@@ -64,7 +70,22 @@ impl Fold {
         let kept: Vec<usize> = (0..rows.len()).filter(|&i| !out[i]).collect();
         let (learn, learn_weights) = rows.pick(&kept);
         let (held, held_weights) = rows.pick(held);
-        Ok(Fold { learn, learn_weights, held, held_weights, grain: Vec::new() })
+        Ok(Fold {
+            learn,
+            learn_weights,
+            held,
+            held_weights,
+            grain: Vec::new(),
+            missing: Vec::new(),
+            prior: 0.0,
+        })
+    }
+
+    /// The rows to learn from.
+    pub(super) fn table<'a>(&'a self, dims: usize, watch: Option<Watch<'a>>) -> Result<Table<'a>> {
+        let table = Table::new(&self.learn, dims, self.learn_weights.as_deref())?;
+        let patterns = (!self.missing.is_empty()).then(|| patterns(&self.missing));
+        Ok(Table { watch, grain: &self.grain, patterns, prior: self.prior, ..table })
     }
 }
 
@@ -136,18 +157,13 @@ impl<'a> Search<'a> {
         }
         for fold in folds {
             let held = view(&fold.held, dims, fold.held_weights.as_deref())?;
-            held.check()?;
+            held.check_present()?;
             if !(0..held.len()).any(|i| held.weight(i) > 0.0) {
                 return Err(Error::NeedsHoldout);
             }
         }
-        let tables: Vec<Table> = folds
-            .iter()
-            .map(|fold| {
-                let table = Table::new(&fold.learn, dims, fold.learn_weights.as_deref())?;
-                Ok(Table { watch, grain: &fold.grain, ..table })
-            })
-            .collect::<Result<_>>()?;
+        let tables: Vec<Table> =
+            folds.iter().map(|fold| fold.table(dims, watch)).collect::<Result<_>>()?;
         let rows = tables.iter().map(Table::len).min().unwrap_or(0);
         let counts = COUNTS.into_iter().filter(|k| *k == 1 || k * ROWS_EACH <= rows).collect();
         Ok(Search { folds, tables, dims, counts })
@@ -166,7 +182,7 @@ impl<'a> Search<'a> {
                 Some(start) => go_on(table, start.mixtures[i].clone(), &components, limits)?,
                 None => fit(table, &components, limits)?,
             };
-            let ln_p = fitted.mixture.ln_density(&self.folds[i].held)?;
+            let ln_p = fitted.mixture.ln_present(&self.folds[i].held)?;
             Ok((fitted.mixture, ln_p))
         };
         let fits: Vec<(TMixture, Vec<f64>)> =

@@ -1,7 +1,9 @@
 //! EM: from rows to a mixture.
 
-use super::maximise::{Table, maximise};
-use super::pass::Panels;
+use super::choose::Fold;
+use super::holes::Precisions;
+use super::maximise::{Sums, Table, maximise, maximise_from};
+use super::pass::{Panels, Shares};
 use super::{Components, TMixture, Watch, start};
 use crate::error::{Error, Result, invalid};
 use rayon::prelude::*;
@@ -88,6 +90,16 @@ impl TMixture {
         fit(&table, components, POOLED)
     }
 
+    /// The same from the rows to learn from of a fold, whose missing cells are only filled in to begin with.
+    pub(crate) fn incomplete(
+        fold: &Fold,
+        dims: usize,
+        components: &Components,
+        watch: Option<Watch>,
+    ) -> Result<Self> {
+        Ok(fit(&fold.table(dims, watch)?, components, POOLED)?.mixture)
+    }
+
     /// The same components learned further from these rows, with this mixture as the start and at
     /// most 20 steps.
     pub fn continued(
@@ -131,6 +143,32 @@ pub(super) fn fit(table: &Table, components: &Components, limits: Limits) -> Res
     go_on(table, best.mixture.clone(), components, limits)
 }
 
+/// What an E-step gives: the rows' shares, or the sums over them where cells are missing.
+enum Expected {
+    Shares(Vec<Shares>),
+    Sums(f64, Vec<Sums>),
+}
+
+impl Expected {
+    fn of(table: &Table, mixture: &TMixture) -> Result<Self> {
+        Ok(match &table.patterns {
+            None => Expected::Shares(Panels::new(mixture).shares(table.x, table.weights)),
+            Some(patterns) => {
+                let (ln_p, sums) = Precisions::new(mixture).sums(table, patterns)?;
+                Expected::Sums(ln_p, sums)
+            }
+        })
+    }
+
+    /// Σ ln p of the rows.
+    fn ln_p(&self) -> f64 {
+        match self {
+            Expected::Shares(shares) => shares.iter().map(|s| s.ln_p).sum(),
+            Expected::Sums(ln_p, _) => *ln_p,
+        }
+    }
+}
+
 /// A fit from a mixture of as many components.
 pub(super) fn go_on(
     table: &Table,
@@ -149,8 +187,8 @@ pub(super) fn go_on(
     let mut before = f64::NEG_INFINITY;
     let mut steps = 0;
     loop {
-        let shares = Panels::new(&mixture).shares(table.x, table.weights);
-        let mean_ln_p = shares.iter().map(|s| s.ln_p).sum::<f64>() / table.total;
+        let expected = Expected::of(table, &mixture)?;
+        let mean_ln_p = expected.ln_p() / table.total;
         let ending = if steps >= least && mean_ln_p - before < enough {
             Some(Ending::Converged)
         } else {
@@ -159,7 +197,11 @@ pub(super) fn go_on(
         if let Some(ending) = ending {
             return Ok(FittedMixture { mixture, mean_ln_p, steps, ending });
         }
-        mixture = maximise(table, &shares, &mixture.means, components)?.mixture;
+        mixture = match expected {
+            Expected::Shares(shares) => maximise(table, &shares, &mixture.means, components)?,
+            Expected::Sums(_, sums) => maximise_from(table, sums, &mixture.means, components)?,
+        }
+        .mixture;
         before = mean_ln_p;
         steps += 1;
     }

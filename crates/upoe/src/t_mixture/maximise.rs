@@ -1,5 +1,6 @@
 //! The M-step: from shares of rows to weights, means and shrunk covariances.
 
+use super::holes::Pattern;
 use super::pass::{BLOCK, Shares};
 use super::{Components, TMixture, Watch, floored};
 use crate::error::{Error, Result};
@@ -15,6 +16,9 @@ pub(super) const PRIOR_ROWS: f64 = 1.0;
 /// empty component finite.
 pub(super) const PRIOR_MEAN: f64 = 1e-3;
 
+/// The same where cells are missing: what a component of few rows has there would stay as it was filled in at the start.
+const PRIOR_MEAN_WITH_HOLES: f64 = 1.0;
+
 /// How many rows of the pooled scale each component's scale τ has in addition.
 const PRIOR_SCALE: f64 = 1e-3;
 
@@ -23,7 +27,7 @@ const FLOOR: f64 = 1e-6;
 
 /// Shares below this are left out of the sums of squares: those of a million rows count less
 /// than the prior.
-const NEGLIGIBLE: f64 = 1e-12;
+pub(super) const NEGLIGIBLE: f64 = 1e-12;
 
 /// Blocks of rows per partial sum.
 const SPAN: usize = 32;
@@ -41,6 +45,10 @@ pub(super) struct Table<'a> {
     pub floor: f64,
     /// What every covariance has in addition: D × D, or nothing.
     pub grain: &'a [f64],
+    /// What rows miss, where `x` only has cells that were filled in to begin with.
+    pub patterns: Option<Vec<Pattern>>,
+    /// How far correlations of the pooled covariance are shrunk.
+    pub prior: f64,
     /// Whether to go on.
     pub watch: Option<Watch<'a>>,
 }
@@ -78,7 +86,23 @@ impl<'a> Table<'a> {
             return Err(Error::Spread { column: widest.unwrap_or(0), variance });
         }
         let floor = FLOOR * variance;
-        Ok(Table { x, dims, weights, total, mean, floor, grain: &[], watch: None })
+        Ok(Table {
+            x,
+            dims,
+            weights,
+            total,
+            mean,
+            floor,
+            grain: &[],
+            patterns: None,
+            prior: 0.0,
+            watch: None,
+        })
+    }
+
+    /// How many rows at the mean of all rows each component has in addition.
+    fn prior_mean(&self) -> f64 {
+        if self.patterns.is_some() { PRIOR_MEAN_WITH_HOLES } else { PRIOR_MEAN }
     }
 
     pub fn stopped(&self) -> bool {
@@ -99,7 +123,7 @@ impl<'a> Table<'a> {
 }
 
 /// Sums over the rows of one component.
-struct Sums {
+pub(super) struct Sums {
     /// Σ of the shares.
     mass: f64,
     /// Σ of the pulls.
@@ -107,19 +131,29 @@ struct Sums {
     /// Σ pull (x − centre): D.
     first: Vec<f64>,
     /// Σ pull (x − centre)(x − centre)ᵀ, lower half, column after column: D × D.
-    second: Vec<f64>,
+    pub second: Vec<f64>,
 }
 
 impl Sums {
-    fn new(d: usize) -> Self {
+    pub fn new(d: usize) -> Self {
         Sums { mass: 0.0, pull: 0.0, first: vec![0.0; d], second: vec![0.0; d * d] }
     }
 
-    fn add(&mut self, other: &Sums) {
+    pub fn add(&mut self, other: &Sums) {
         self.mass += other.mass;
         self.pull += other.pull;
         self.first.iter_mut().zip(&other.first).for_each(|(a, b)| *a += b);
         self.second.iter_mut().zip(&other.second).for_each(|(a, b)| *a += b);
+    }
+
+    /// One row, from its centre.
+    pub fn put(&mut self, mass: f64, pull: f64, off: &[f64]) {
+        (self.mass, self.pull) = (self.mass + mass, self.pull + pull);
+        self.first.iter_mut().zip(off).for_each(|(s, x)| *s += pull * x);
+        for (j, column) in self.second.chunks_exact_mut(off.len()).enumerate() {
+            let by = pull * off[j];
+            column[j..].iter_mut().zip(&off[j..]).for_each(|(s, x)| *s += by * x);
+        }
     }
 
     /// The sums of component `k` over some successive blocks, the first of which is `block`.
@@ -172,12 +206,13 @@ impl Sums {
         let d = table.dims;
         let Sums { pull, first, second, .. } = self;
         let to_prior = |i: usize| table.mean[i] - centre[i];
+        let rows = table.prior_mean();
         let step: Vec<f64> =
-            (0..d).map(|i| (first[i] + PRIOR_MEAN * to_prior(i)) / (*pull + PRIOR_MEAN)).collect();
+            (0..d).map(|i| (first[i] + rows * to_prior(i)) / (*pull + rows)).collect();
         for i in 0..d {
             for j in 0..=i {
                 let moved = first[i] * step[j] + step[i] * first[j] - *pull * step[i] * step[j];
-                let prior = PRIOR_MEAN * (step[i] - to_prior(i)) * (step[j] - to_prior(j));
+                let prior = rows * (step[i] - to_prior(i)) * (step[j] - to_prior(j));
                 let entry = second[j * d + i] - moved + prior;
                 second[j * d + i] = entry;
                 second[i * d + j] = entry;
@@ -219,7 +254,7 @@ pub(super) fn maximise(
             Sums::of(table, &shares[blocks], span * SPAN, k, &centres[k * d..][..d])
         })
         .collect();
-    let mut sums: Vec<Sums> = partial
+    let sums: Vec<Sums> = partial
         .chunks_exact(spans)
         .map(|parts| {
             let mut sums = Sums::new(d);
@@ -227,6 +262,17 @@ pub(super) fn maximise(
             sums
         })
         .collect();
+    maximise_from(table, sums, centres, components)
+}
+
+/// The same from the sums of every component about its centre.
+pub(super) fn maximise_from(
+    table: &Table,
+    mut sums: Vec<Sums>,
+    centres: &[f64],
+    components: &Components,
+) -> Result<Maximised> {
+    let (d, count) = (table.dims, components.count);
     let means: Vec<f64> = sums
         .iter_mut()
         .zip(centres.chunks_exact(d))
@@ -237,10 +283,17 @@ pub(super) fn maximise(
     for sums in &sums {
         pooled.iter_mut().zip(&sums.second).for_each(|(p, s)| *p += s / table.total);
     }
+    if table.prior > 0.0 {
+        let across = pooled.iter_mut().enumerate().filter(|(e, _)| e / d != e % d);
+        across.for_each(|(_, p)| *p /= 1.0 + table.prior);
+    }
     let trace = |c: &[f64]| (0..d).map(|i| c[i * d + i]).sum::<f64>();
     let pooled_trace = trace(&pooled).max(table.floor * d as f64);
     let kappa = components.shrinkage;
     let scale = |sums: &Sums| {
+        if table.patterns.is_some() {
+            return 1.0;
+        }
         let own = trace(&sums.second) / pooled_trace;
         (own + PRIOR_SCALE) / (sums.mass + PRIOR_SCALE)
     };

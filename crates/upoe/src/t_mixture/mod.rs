@@ -9,6 +9,7 @@
 
 mod choose;
 mod fit;
+mod holes;
 mod maximise;
 mod pass;
 mod sample;
@@ -17,9 +18,12 @@ mod stored;
 
 pub use choose::{ChosenComponents, Fold};
 pub use fit::{Ending, FittedMixture};
+pub use holes::Given;
+
+pub(crate) use holes::Precisions;
 
 use crate::error::{Error, Result, invalid};
-use crate::linalg::{LN_TAU, dot, eigen};
+use crate::linalg::{dot, eigen};
 use crate::rows::view;
 use faer::linalg::triangular_inverse::invert_lower_triangular;
 use faer::{Mat, MatRef, Par, Side};
@@ -133,15 +137,7 @@ impl TMixture {
         covariances: Vec<f64>,
         whiteners: Vec<f64>,
     ) -> Self {
-        let d = dims as f64;
-        let constant = if degrees.is_infinite() {
-            -0.5 * d * LN_TAU
-        } else {
-            let ln_gamma = |x: f64| special::Gamma::ln_gamma(x).0;
-            ln_gamma(0.5 * (degrees + d))
-                - ln_gamma(0.5 * degrees)
-                - 0.5 * d * (degrees * std::f64::consts::PI).ln()
-        };
+        let constant = holes::ln_constant(degrees, dims as f64);
         let ln_scales = weights
             .iter()
             .zip(whiteners.chunks_exact(dims * dims))
