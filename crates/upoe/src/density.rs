@@ -1,18 +1,19 @@
 //! What files, reports and interfaces need of a density, whatever it is made of.
 
-mod missing;
-mod scan;
-mod slice;
+pub(crate) mod missing;
+pub(crate) mod scan;
+pub(crate) mod slice;
 
 pub(crate) use missing::{Guess, averaged};
 
 use crate::error::Result;
 use crate::importance::Estimate;
-use crate::line::Line;
+use crate::line::{COARSE, Line, ROUGH};
 use crate::model::Model;
 use crate::random::Stream;
 use crate::rows::Rows;
 use crate::stack::Stack;
+use crate::t_mixture::Given;
 use std::ops::Range;
 
 /// A normalised density over the rows of a table.
@@ -37,13 +38,18 @@ pub trait Density: Send + Sync {
     /// The density along a line: of t, where rows are row + t·direction. The row is t = 0. For any
     /// density it evaluates ln p along the line.
     fn along(&self, row: &[f64], direction: &[f64]) -> Result<Line<'_>> {
-        scan::along(self, row, direction, 0.0)
+        scan::along(self, row, direction, 0.0, COARSE)
     }
 
     /// The density of a column's value, given those of all other columns of the row. What the row has
     /// in that column does not matter.
     fn conditional(&self, row: &[f64], column: usize) -> Result<Line<'_>> {
-        scan::conditional(self, row, column)
+        scan::conditional(self, row, column, COARSE)
+    }
+
+    /// The same to about 1e-4, which is enough for one of many lines over which a mean is taken.
+    fn conditional_roughly(&self, row: &[f64], column: usize) -> Result<Line<'_>> {
+        scan::conditional(self, row, column, ROUGH)
     }
 
     /// A draw of t along a line, where the row at t = 0 is itself a draw: the result may depend on it, but
@@ -51,6 +57,16 @@ pub trait Density: Send + Sync {
     /// values of ln p.
     fn draw_along(&self, row: &[f64], direction: &[f64], rng: &mut Stream) -> Result<f64> {
         slice::draw(self, row, direction, rng)
+    }
+
+    /// The densities whose sum this one is, and their shares; empty where it is no such sum.
+    fn members(&self) -> Vec<(f64, &dyn Density)> {
+        Vec::new()
+    }
+
+    /// What a row's missing cells are like, given those that are there, where a formula says it.
+    fn given(&self, _row: &[f64]) -> Result<Option<Given>> {
+        Ok(None)
     }
 
     /// Roughly where the values of each column lie: a middle and a scale.
@@ -87,6 +103,10 @@ impl Density for Model {
 
     fn conditional(&self, row: &[f64], column: usize) -> Result<Line<'_>> {
         Model::conditional(self, row, column)
+    }
+
+    fn conditional_roughly(&self, row: &[f64], column: usize) -> Result<Line<'_>> {
+        Model::conditional_roughly(self, row, column)
     }
 
     fn draw_along(&self, row: &[f64], direction: &[f64], rng: &mut Stream) -> Result<f64> {

@@ -147,7 +147,8 @@ fn given_some(
             open.push(i);
         }
         let place = open.iter().position(|k| *k == i).unwrap_or_default();
-        let Draws { points, weights, ln_integral } = guess.draws(density, row, &open, i);
+        let Draws { points, weights, ln_integral } =
+            guess.draws(density, row, &open, i, f64::NEG_INFINITY);
         if ln_integral.value == f64::NEG_INFINITY {
             return None;
         }

@@ -7,6 +7,7 @@ mod dependent;
 mod drawn;
 mod hidden;
 mod incomplete;
+mod incomplete_pool;
 mod signs;
 mod threads;
 

@@ -65,6 +65,7 @@ pub fn notice(rows: &Rows) -> Option<Notice> {
 
 fn of_column(rows: &Rows, distinct: &[usize], column: usize) -> f64 {
     let mut values: Vec<f64> = distinct.iter().map(|&i| rows.row(i)[column]).collect();
+    values.retain(|x| !x.is_nan());
     values.sort_unstable_by(f64::total_cmp);
     let n = values.len() as f64;
     let most = values.chunk_by(|a, b| a == b).map(<[f64]>::len).max().unwrap_or(0) as f64;

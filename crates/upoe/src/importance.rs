@@ -61,8 +61,14 @@ struct Proposal {
 
 /// Draws until the standard error is at most [`STANDARD_ERROR`] or [`MOST`] points are drawn at once.
 ///
-/// ln f is asked at points of R^r, row after row; a standard normal is a rough guess of its shape.
-pub(crate) fn draws(r: usize, ln_f: impl Fn(&[f64], &mut [f64]), rng: &mut Stream) -> Draws {
+/// ln f is asked at points of R^r, row after row; a standard normal is a rough guess of its shape. Where the integral is a part of a sum
+/// whose other parts are known, as ln, it need only be as exact as the sum must be.
+pub(crate) fn draws(
+    ln_others: f64,
+    r: usize,
+    ln_f: impl Fn(&[f64], &mut [f64]),
+    rng: &mut Stream,
+) -> Draws {
     let mut proposal = Proposal::first(r);
     let mut n = FIRST;
     loop {
@@ -83,7 +89,8 @@ pub(crate) fn draws(r: usize, ln_f: impl Fn(&[f64], &mut [f64]), rng: &mut Strea
         let square = weights.iter().map(|w| (w - mean).powi(2)).sum::<f64>() / n as f64;
         let standard_error = (square / n as f64).sqrt() / mean;
         // The first draws may have missed where the mass is; the second ones know where to look.
-        let settled = n > FIRST && standard_error <= STANDARD_ERROR;
+        let part = 1.0 / (1.0 + (ln_others - top - mean.ln()).exp());
+        let settled = n > FIRST && part * standard_error <= STANDARD_ERROR;
         if settled || n >= MOST {
             let weights = weights.iter().map(|w| w / (mean * n as f64)).collect();
             let ln_integral = Estimate { value: top + mean.ln(), standard_error };

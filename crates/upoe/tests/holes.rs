@@ -2,7 +2,9 @@
 
 use crate::common;
 use upoe::evaluate::mean;
-use upoe::{Condition, Error, Filler, Fitter, Missing, Model, Range, Rows, Settings, fit, within};
+use upoe::{
+    Condition, Density, Error, Filler, Fitter, Missing, Model, Range, Rows, Settings, fit, within,
+};
 
 const NAN: f64 = f64::NAN;
 
@@ -249,4 +251,72 @@ fn draws_do_not_count_as_rows() {
         found += usize::from(!fitted.state.experts.is_empty());
     }
     assert!(found <= 1, "{found} of 6 tables of noise have experts");
+}
+
+/// Three groups in four columns, a hundred rows of each.
+fn grouped(seed: u64) -> Vec<f64> {
+    let noise = common::normals(1200, seed);
+    let cell = |(k, z): (usize, &f64)| {
+        let (group, column) = (k / 4 % 3, k % 4);
+        z + if column == group { 5.0 } else { 0.0 }
+    };
+    noise.iter().enumerate().map(cell).collect()
+}
+
+fn pooled(holed: &[f64]) -> upoe::Fit {
+    let settings = Settings::default().with(|s| (s.depth, s.pool) = (None, true));
+    Fitter::new(settings).fit_incomplete(&Rows::new(holed, 4).unwrap()).unwrap()
+}
+
+#[test]
+fn a_pool_learns_from_the_cells_that_are_there() {
+    let holed = with_holes(&grouped(1), 4);
+    let fitted = pooled(&holed);
+    let pool = fitted.pool.as_ref().unwrap();
+    let one_layer = Fitter::new(Settings::default());
+    let one_layer = one_layer.fit_incomplete(&Rows::new(&holed, 4).unwrap()).unwrap().model;
+    let fresh = grouped(2);
+    let fresh = Rows::new(&fresh, 4).unwrap();
+    let ln_p = |density: &dyn Density| mean(&density.score(&fresh).unwrap(), &fresh).mean;
+    // Three groups of unit variance: the entropy of one, and ln 3.
+    let truth = -4.0 * (0.5 + 0.5 * std::f64::consts::TAU.ln()) - 3_f64.ln();
+    assert!(ln_p(pool) > truth - 0.2, "{} {truth}", ln_p(pool));
+    assert!(ln_p(pool) > ln_p(&one_layer) + 0.1, "{} {}", ln_p(pool), ln_p(&one_layer));
+    let one = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
+    let again = one.install(|| pooled(&holed));
+    assert_eq!(again.pool.unwrap().score(&fresh).unwrap(), pool.score(&fresh).unwrap());
+}
+
+#[test]
+fn what_a_pool_says_of_missing_cells_fits_together() {
+    let fitted = pooled(&with_holes(&grouped(1), 4));
+    let (pool, whitening) = (fitted.pool.as_ref().unwrap(), fitted.model.whitening());
+    assert!(pool.members().len() > 1);
+    // One missing cell: what formulas say is what is found along the line.
+    let row = &grouped(3)[..4];
+    for column in 0..4 {
+        let mut holed = row.to_vec();
+        holed[column] = NAN;
+        let found = pool.score_present(&Rows::new(&holed, 4).unwrap()).unwrap()[0].value;
+        let line = pool.conditional(row, column).unwrap();
+        assert!((found - line.ln_total()).abs() < 1e-7, "{found} {}", line.ln_total());
+    }
+    // Two: draws of a cell follow its density (Kolmogorov and Smirnov), and its quantiles are those of its CDF.
+    let holed = [NAN, row[1], NAN, row[3]];
+    let filler = Filler::new(pool, whitening, 3).unwrap();
+    let n = 4_000;
+    let drawn = filler.draw(&Rows::new(&holed.repeat(n), 4).unwrap(), 1, 0).unwrap();
+    let ask = |_: usize, column: usize, cell: &upoe::Cell| {
+        let mut of =
+            drawn.iter().skip(column).step_by(4).map(|x| cell.cdf(*x)).collect::<Vec<f64>>();
+        of.sort_unstable_by(f64::total_cmp);
+        let off = of.iter().enumerate().map(|(i, p)| (p - (i as f64 + 0.5) / n as f64).abs());
+        let at = cell.cdf(cell.quantile(0.3));
+        (off.fold(0.0, f64::max), at)
+    };
+    for (largest, at) in filler.cells(&Rows::new(&holed, 4).unwrap(), 0, ask).unwrap().concat() {
+        assert!(largest < 1.95 / (n as f64).sqrt(), "{largest}");
+        assert!((at - 0.3).abs() < 1e-6, "{at}");
+    }
+    assert!(drawn.chunks(4).all(|r| r[1] == row[1] && r[3] == row[3]));
 }

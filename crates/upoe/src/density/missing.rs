@@ -3,6 +3,7 @@
 use super::{Density, scan};
 use crate::error::{Error, Result};
 use crate::importance::{Draws, Estimate, draws};
+use crate::line::COARSE;
 use crate::random::{Use, stream};
 use crate::rows::Rows;
 use faer::linalg::solvers::Solve;
@@ -13,7 +14,17 @@ use rayon::prelude::*;
 const DRAWN: usize = 2048;
 
 /// ln p of the cells that are there: one missing cell by the line, more by importance sampling.
-pub(super) fn score<D: Density + ?Sized>(density: &D, rows: &Rows) -> Result<Vec<Estimate>> {
+pub(crate) fn score<D: Density + ?Sized>(density: &D, rows: &Rows) -> Result<Vec<Estimate>> {
+    score_beside(density, rows, &[])
+}
+
+/// The same for a part of a sum whose other parts are known for each row, as ln and over this part's share: it need only
+/// be as exact as the sum must be. Without them the part is all.
+pub(crate) fn score_beside<D: Density + ?Sized>(
+    density: &D,
+    rows: &Rows,
+    ln_others: &[f64],
+) -> Result<Vec<Estimate>> {
     let columns = density.columns();
     if rows.columns() != columns {
         let got = rows.columns();
@@ -33,7 +44,7 @@ pub(super) fn score<D: Density + ?Sized>(density: &D, rows: &Rows) -> Result<Vec
         match (holes[i], &guess) {
             (1, _) => {
                 let column = row.iter().position(|x| x.is_nan()).unwrap_or_default();
-                match scan::conditional(density, &row, column) {
+                match scan::conditional(density, &row, column, COARSE) {
                     Ok(line) => Ok(Estimate::exact(line.ln_total())),
                     Err(Error::NoLine { .. }) => Ok(Estimate::exact(f64::NEG_INFINITY)),
                     Err(e) => Err(e),
@@ -41,7 +52,8 @@ pub(super) fn score<D: Density + ?Sized>(density: &D, rows: &Rows) -> Result<Vec
             }
             (_, Some(guess)) => {
                 let missing: Vec<usize> = (0..columns).filter(|&k| row[k].is_nan()).collect();
-                Ok(guess.draws(density, &row, &missing, i).ln_integral)
+                let ln_others = ln_others.get(i).copied().unwrap_or(f64::NEG_INFINITY);
+                Ok(guess.draws(density, &row, &missing, i, ln_others).ln_integral)
             }
             _ => Ok(Estimate::exact(0.0)),
         }
@@ -73,7 +85,8 @@ pub(crate) fn averaged(
         } else if missing.len() == columns {
             (density.sample(DRAWN, 0), vec![1.0 / DRAWN as f64; DRAWN])
         } else {
-            let Draws { points, weights, .. } = guess.draws(density, &row, &missing, i);
+            let Draws { points, weights, .. } =
+                guess.draws(density, &row, &missing, i, f64::NEG_INFINITY);
             let fill = |cells: &[f64]| {
                 let mut row = row.to_vec();
                 missing.iter().zip(cells).for_each(|(&k, x)| row[k] = *x);
@@ -131,6 +144,7 @@ impl Guess {
         row: &[f64],
         missing: &[usize],
         i: usize,
+        ln_others: f64,
     ) -> Draws {
         let there: Vec<usize> = (0..row.len()).filter(|k| !missing.contains(k)).collect();
         let of = |a: &[usize], b: &[usize]| {
@@ -166,8 +180,9 @@ impl Guess {
                 Err(_) => heights.fill(f64::NEG_INFINITY),
             }
         };
-        let mut found = draws(r, ln_f, &mut stream(0, Use::Missing, i as u64));
         let ln_det: f64 = (0..r).map(|k| root[(k, k)].ln() + self.scales[missing[k]].ln()).sum();
+        let mut rng = stream(0, Use::Missing, i as u64);
+        let mut found = draws(ln_others - ln_det, r, ln_f, &mut rng);
         found.ln_integral.value += ln_det;
         let cells = found
             .points

@@ -2,7 +2,7 @@
 
 use super::Density;
 use crate::error::{Error, Result};
-use crate::line::{Line, axis};
+use crate::line::{Accuracy, Line, axis};
 use crate::rows::Rows;
 
 /// Where along a column the first panels end, in its scales from its middle.
@@ -11,11 +11,12 @@ const ENDS: [f64; 13] = [-16.0, -8.0, -4.0, -2.0, -1.0, -0.5, 0.0, 0.5, 1.0, 2.0
 const DRAWN: usize = 256;
 
 /// The density of t along row + t·direction, where values are reported as origin + t.
-pub(super) fn along<'a, D: Density + ?Sized>(
+pub(crate) fn along<'a, D: Density + ?Sized>(
     density: &'a D,
     row: &[f64],
     direction: &[f64],
     origin: f64,
+    accuracy: Accuracy,
 ) -> Result<Line<'a>> {
     let columns = density.columns();
     for got in [row.len(), direction.len()] {
@@ -46,21 +47,22 @@ pub(super) fn along<'a, D: Density + ?Sized>(
         let found = t.iter().zip(heights).filter(|(t, _)| near(**t)).map(|(_, height)| height);
         found.zip(scores.unwrap_or_default()).for_each(|(height, score)| *height = score);
     };
-    Line::coarse(Box::new(ln_f), &points, origin)
+    Line::new(Box::new(ln_f), (&points, 0.0), origin, accuracy)
 }
 
 /// The density of one column's value, given all others.
-pub(super) fn conditional<'a, D: Density + ?Sized>(
+pub(crate) fn conditional<'a, D: Density + ?Sized>(
     density: &'a D,
     row: &[f64],
     column: usize,
+    accuracy: Accuracy,
 ) -> Result<Line<'a>> {
     let (row, direction, origin) = axis(row, column, |i| density.places()[i].0)?;
-    along(density, &row, &direction, origin)
+    along(density, &row, &direction, origin, accuracy)
 }
 
 /// From drawn rows: the median and the distance between the quartiles.
-pub(super) fn places<D: Density + ?Sized>(density: &D) -> Vec<(f64, f64)> {
+pub(crate) fn places<D: Density + ?Sized>(density: &D) -> Vec<(f64, f64)> {
     let (drawn, columns) = (density.sample(DRAWN, 0), density.columns());
     let place = |i: usize| {
         let mut column: Vec<f64> = drawn.iter().skip(i).step_by(columns).copied().collect();

@@ -13,7 +13,7 @@ const WIDTH: f64 = 3.0;
 const MOST: usize = 8;
 
 /// A draw of t along row + t·direction, from t = 0.
-pub(super) fn draw<D: Density + ?Sized>(
+pub(crate) fn draw<D: Density + ?Sized>(
     density: &D,
     row: &[f64],
     direction: &[f64],

@@ -45,7 +45,7 @@ pub struct Climb<'r> {
     /// Rounds so far.
     pub rounds: usize,
     /// The last draws, and one of each held-out row.
-    values: Vec<f64>,
+    pub(super) values: Vec<f64>,
     held_values: Option<Vec<f64>>,
     /// How many rows these are worth.
     worth: f64,

@@ -45,7 +45,12 @@ impl<'a> Fitter<'a> {
         let held = held.as_ref().map(|held| held.view(columns)).transpose()?;
         let none = Box::new(|_: &Event| true);
         let mut observer = std::mem::replace(&mut self.observer, none);
-        let (settings, place) = (self.settings.with(|s| s.threads = None), self.place);
+        let (pool, place) = (self.settings.pool, self.place);
+        // A pool begins with one layer.
+        let settings = self.settings.with(|s| {
+            (s.threads, s.pool) = (None, false);
+            s.depth = if pool { Some(1) } else { s.depth };
+        });
         let mut climb = Climb::new(rows, held, settings, place)?;
         let ended = match climb.start_at_gaussian(&mut *observer)? {
             None => climb.start_at_groups(&mut *observer)?,
@@ -59,6 +64,9 @@ impl<'a> Fitter<'a> {
                 return Err(Error::NoConvergence { what: "fit to rows with missing cells" });
             }
         };
+        let interrupted = fit.stop == StopReason::Interrupted;
+        let fit =
+            if pool && !interrupted { climb.pooled(fit, widened, &mut *observer)? } else { fit };
         let (draws, rounds) = (climb.draws, climb.rounds);
         let notice = Notice::Missing { missing, draws, rounds, widened };
         Ok(finished(fit, notice, (&chosen, of)))

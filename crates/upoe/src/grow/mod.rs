@@ -351,7 +351,7 @@ impl Growing {
 }
 
 /// The directions that were learned from the sphered rows themselves, as a layer.
-fn as_layer(state: &State, dims: usize) -> Option<(Layer, LayerRecord)> {
+pub(crate) fn as_layer(state: &State, dims: usize) -> Option<(Layer, LayerRecord)> {
     let parameters = state.experts.iter().enumerate();
     let parameters = parameters.map(|(j, e)| e.expert().free_parameters() + entries(dims, j));
     let record = LayerRecord {

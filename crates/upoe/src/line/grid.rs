@@ -4,8 +4,6 @@ use super::LnDensity;
 use super::rule::{POINTS, rule};
 use crate::error::{Error, Result};
 
-/// Panels whose ends lie this many nats below the highest point are not looked into.
-const NEGLIGIBLE: f64 = 150.0;
 /// A peak that falls between two points matters if it may reach within this many nats of the top.
 const HIDDEN: f64 = 30.0;
 /// Points lie within ± this.
@@ -19,6 +17,8 @@ const LARGEST_ERROR: f64 = 1e-6;
 pub struct Accuracy {
     /// The error of a panel's interpolant, as a share of the whole integral.
     pub tolerance: f64,
+    /// Panels whose ends lie this many nats below the highest point are not looked into.
+    pub depth: f64,
     /// Whether tails are followed as far as the mean needs.
     pub mean: bool,
     /// How far tails are followed, in half widths of the middle.
@@ -26,12 +26,15 @@ pub struct Accuracy {
 }
 
 /// Everything can be asked: the integral is exact to 1e-10 or better.
-pub const FINE: Accuracy = Accuracy { tolerance: 2e-13, mean: true, farthest: FARTHEST };
+pub const FINE: Accuracy =
+    Accuracy { tolerance: 2e-13, depth: 150.0, mean: true, farthest: FARTHEST };
 /// The same where ln f itself is exact to about 1e-10 only, and not far out.
-pub const COARSE: Accuracy = Accuracy { tolerance: 1e-9, mean: true, farthest: 1e15 };
-
+pub const COARSE: Accuracy = Accuracy { tolerance: 1e-9, farthest: 1e15, ..FINE };
+/// Enough for one of many lines over which a mean is taken.
+pub const ROUGH: Accuracy = Accuracy { tolerance: 1e-5, depth: 30.0, mean: true, farthest: 1e15 };
 /// Only the integral is asked, to about 1e-9: it is much closer than the interpolant.
-pub const INTEGRAL: Accuracy = Accuracy { tolerance: 1e-7, mean: false, farthest: FARTHEST };
+pub const INTEGRAL: Accuracy = Accuracy { tolerance: 1e-7, mean: false, ..FINE };
+
 /// Where a panel lies: its own coordinate s rises with t.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Part {
@@ -119,7 +122,7 @@ impl Grid {
         let pairs = points.windows(2).zip(heights.windows(2));
         // A peak within a narrow panel is seen from its ends.
         let least =
-            |p: &[f64]| if p[1] - p[0] <= 12.0 * narrowest { 0.3 } else { 1.0 } * NEGLIGIBLE;
+            |p: &[f64]| if p[1] - p[0] <= 12.0 * narrowest { 0.3 } else { 1.0 } * accuracy.depth;
         let inner: Vec<_> = pairs
             .filter(|(p, h)| h[0].max(h[1]) > top - least(p))
             .map(|(p, _)| (Part::Middle, p[0], p[1]))
@@ -127,7 +130,7 @@ impl Grid {
         grid.measure(ln_f, &inner, accuracy);
         grid.refine(ln_f, accuracy)?;
         for (part, end) in [(Part::Left, heights[0]), (Part::Right, heights[heights.len() - 1])] {
-            if end > grid.top - NEGLIGIBLE {
+            if end > grid.top - accuracy.depth {
                 grid.follow_tail(ln_f, part, accuracy);
             }
         }

@@ -9,7 +9,8 @@ mod grid;
 mod rule;
 
 use crate::error::{Result, invalid};
-use grid::{Accuracy, COARSE, FINE, Grid, INTEGRAL, Panel};
+pub(crate) use grid::{Accuracy, COARSE, FINE, ROUGH};
+use grid::{Grid, INTEGRAL, Panel};
 use rand::{Rng, RngExt};
 use rule::{Integral, POINTS, clenshaw, rule};
 
@@ -70,24 +71,15 @@ pub(crate) fn axis(
 }
 
 impl<'a> Line<'a> {
-    /// Of ln f, which may have peaks and corners at the given points and falls beyond them. Values are
-    /// reported as `origin` + t.
-    pub(crate) fn new(ln_f: Box<LnDensity<'a>>, points: &[f64], origin: f64) -> Result<Self> {
-        Self::with(ln_f, points, origin, FINE)
-    }
-
-    /// The same where ln f itself is exact to about 1e-10 alone.
-    pub(crate) fn coarse(ln_f: Box<LnDensity<'a>>, points: &[f64], origin: f64) -> Result<Self> {
-        Self::with(ln_f, points, origin, COARSE)
-    }
-
-    fn with(
+    /// Of ln f, which may have peaks and corners at the given points and falls beyond them. Of points closer than
+    /// `apart` one is enough. Values are reported as `origin` + t.
+    pub(crate) fn new(
         ln_f: Box<LnDensity<'a>>,
-        points: &[f64],
+        (points, apart): (&[f64], f64),
         origin: f64,
         accuracy: Accuracy,
     ) -> Result<Self> {
-        let grid = Grid::new(&*ln_f, points, (0.0, 0.0), accuracy)?;
+        let grid = Grid::new(&*ln_f, points, (0.0, apart), accuracy)?;
         let sums = |panels: &mut dyn Iterator<Item = &Panel>| -> Vec<f64> {
             panels
                 .scan(0.0, |sum, panel| {

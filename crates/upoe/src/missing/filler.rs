@@ -2,11 +2,13 @@
 
 use super::cell::Cell;
 use super::gaussian::{Gaussian, Given};
+use super::observed::observed;
 use super::patterns::holes;
 use crate::density::Density;
 use crate::error::{Error, Result};
 use crate::random::{self, Stream, Use};
 use crate::rows::Rows;
+use crate::t_mixture::Given as Bells;
 use crate::whitening::{Rest, Whitening};
 use rand::RngExt;
 use rayon::prelude::*;
@@ -19,6 +21,11 @@ const BETWEEN: usize = 2;
 const AGAIN: usize = 3;
 /// Draws of a row's other cells that a cell's density is the mean of.
 const LINES: usize = 32;
+
+/// Draws that say how probable the cells are that a row has, under a part of a density.
+const DRAWN: usize = 4_096;
+/// Parts that a row comes from with a smaller probability do not count.
+const UNLIKELY: f64 = 1e-3;
 
 /// Fills in the missing cells of rows from a density.
 pub struct Filler<'a> {
@@ -47,11 +54,8 @@ impl<'a> Filler<'a> {
                     (0..draws).for_each(|_| out.extend_from_slice(&row));
                     return Ok(out);
                 }
-                let mut chain = self.chain(&row, (first + i) as u64).map_err(|e| at(e, i))?;
-                for draw in 0..draws {
-                    chain.sweep(if draw == 0 { BURN_IN } else { BETWEEN })?;
-                    out.extend_from_slice(&chain.row);
-                }
+                let mut drawing = self.drawing(&row, (first + i) as u64).map_err(|e| at(e, i))?;
+                (0..draws).try_for_each(|_| drawing.next(&mut out)).map_err(|e| at(e, i))?;
                 Ok(out)
             })
             .collect();
@@ -122,13 +126,32 @@ impl<'a> Filler<'a> {
         if missing.is_empty() {
             return Ok(Vec::new());
         }
+        if let Some(given) = self.density.given(row)? {
+            let cell = |(k, column): (usize, &usize)| {
+                Ok((*column, Cell::of_bells(given.cell(k), given.degrees())?))
+            };
+            return given.missing.iter().enumerate().map(cell).collect();
+        }
+        let parts = self.parts(row)?;
+        if !parts.is_empty() {
+            let cells = parts.iter().map(|(weight, part)| {
+                let cells = part.cells_of(row, number, draws)?.into_iter();
+                Ok(cells.map(|(_, cell)| (*weight, cell)).collect::<Vec<_>>())
+            });
+            let mut cells: Vec<_> = cells.map(|c| Ok(c?.into_iter())).collect::<Result<_>>()?;
+            let of_column = |column| {
+                let each: Vec<_> = cells.iter_mut().filter_map(Iterator::next).collect();
+                (column, Cell::sum(each))
+            };
+            return Ok(missing.into_iter().map(of_column).collect());
+        }
         let mut chain = self.chain(row, number)?;
         let mut lines: Vec<_> = missing.iter().map(|_| Vec::with_capacity(draws)).collect();
         let mut values = lines.iter().map(|_| Vec::new()).collect::<Vec<Vec<f64>>>();
         for draw in 0..draws {
             chain.sweep(if draw == 0 { BURN_IN } else { 1 })?;
             for (k, &column) in missing.iter().enumerate() {
-                match self.density.conditional(&chain.row, column) {
+                match self.density.conditional_roughly(&chain.row, column) {
                     Ok(line) => {
                         chain.row[column] = line.quantile(chain.rng.random_range(0.0..1.0));
                         lines[k].push(line);
@@ -146,6 +169,53 @@ impl<'a> Filler<'a> {
         Ok(missing.into_iter().zip(lines.into_iter().zip(values).map(cell)).collect())
     }
 
+    /// The densities whose sum this one is, and how probable it is that a row comes from each; empty where it is no
+    /// such sum.
+    fn parts(&self, row: &[f64]) -> Result<Vec<(f64, Filler<'a>)>> {
+        let members = self.density.members();
+        let (mut parts, mut ln_p) = (Vec::new(), Vec::new());
+        for (share, density) in members {
+            let there = match density.given(row)? {
+                Some(given) => given.ln_p,
+                None => {
+                    let rows = Rows::new(row, row.len())?;
+                    observed(density, self.whitening, &rows, DRAWN, self.seed)?[0]
+                }
+            };
+            ln_p.push(share.ln() + there);
+            parts.push(Filler {
+                density,
+                whitening: self.whitening,
+                gaussian: self.gaussian.clone(),
+                seed: self.seed,
+            });
+        }
+        let top = ln_p.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        let weight = |ln_p: &f64| if top.is_finite() { (ln_p - top).exp() } else { 1.0 };
+        let weights: Vec<f64> = ln_p.iter().map(weight).collect();
+        let largest = weights.iter().sum::<f64>() * UNLIKELY;
+        let mut parts: Vec<_> =
+            weights.into_iter().zip(parts).filter(|(weight, _)| *weight >= largest).collect();
+        let total: f64 = parts.iter().map(|(weight, _)| weight).sum();
+        parts.iter_mut().for_each(|(weight, _)| *weight /= total);
+        Ok(parts)
+    }
+
+    /// Draws of one row.
+    fn drawing(&self, row: &[f64], number: u64) -> Result<Drawing<'a>> {
+        if let Some(given) = self.density.given(row)? {
+            let rng = random::stream(self.seed, Use::Missing, number);
+            return Ok(Drawing::Given { row: row.to_vec(), given, rng });
+        }
+        let parts = self.parts(row)?;
+        if parts.is_empty() {
+            return Ok(Drawing::Chain { chain: self.chain(row, number)?, begun: false });
+        }
+        let rng = random::stream(self.seed, Use::Missing, (3 << 40) + number);
+        let parts = parts.iter().map(|(weight, part)| Ok((*weight, part.drawing(row, number)?)));
+        Ok(Drawing::Parts { parts: parts.collect::<Result<_>>()?, rng })
+    }
+
     /// A chain that starts at a draw from the Gaussian.
     fn chain(&self, row: &[f64], number: u64) -> Result<Chain<'a>> {
         self.whitening.check_columns(row.len())?;
@@ -160,6 +230,42 @@ impl<'a> Filler<'a> {
             }
         }
         Ok(Chain { density: self.density, given, row, rng })
+    }
+}
+
+/// Draws of one row's missing cells.
+enum Drawing<'a> {
+    Chain { chain: Chain<'a>, begun: bool },
+    Given { row: Vec<f64>, given: Bells, rng: Stream },
+    Parts { parts: Vec<(f64, Drawing<'a>)>, rng: Stream },
+}
+
+impl Drawing<'_> {
+    /// Adds the whole row with its cells drawn once more.
+    fn next(&mut self, out: &mut Vec<f64>) -> Result<()> {
+        match self {
+            Drawing::Chain { chain, begun } => {
+                chain.sweep(if *begun { BETWEEN } else { BURN_IN })?;
+                *begun = true;
+                out.extend_from_slice(&chain.row);
+            }
+            Drawing::Given { row, given, rng } => {
+                let from = out.len();
+                out.extend_from_slice(row);
+                let drawn = given.draw(rng);
+                given.missing.iter().zip(drawn).for_each(|(&c, x)| out[from + c] = x);
+            }
+            Drawing::Parts { parts, rng } => {
+                let mut left: f64 = rng.random_range(0.0..1.0);
+                let last = parts.len() - 1;
+                let chosen = parts.iter().position(|(weight, _)| {
+                    left -= weight;
+                    left < 0.0
+                });
+                parts[chosen.unwrap_or(last)].1.next(out)?;
+            }
+        }
+        Ok(())
     }
 }
 

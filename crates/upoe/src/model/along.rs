@@ -4,7 +4,7 @@ use super::Model;
 use crate::error::{Error, Result};
 use crate::expert::Curve;
 use crate::linalg::{LN_TAU, dot};
-use crate::line::{Line, axis, ln_integral};
+use crate::line::{FINE, Line, ROUGH, axis, ln_integral};
 use crate::random::Stream;
 use crate::rows::Rows;
 use crate::whitening::Rest;
@@ -47,6 +47,13 @@ impl Model {
         self.whitening.check_columns(row.len())?;
         let (row, direction, origin) = axis(row, column, |i| self.whitening.mean()[i])?;
         self.section(&row, &direction)?.line(origin)
+    }
+
+    /// The same to about 1e-4, which is enough for one of many lines over which a mean is taken.
+    pub(crate) fn conditional_roughly(&self, row: &[f64], column: usize) -> Result<Line<'_>> {
+        self.whitening.check_columns(row.len())?;
+        let (row, direction, origin) = axis(row, column, |i| self.whitening.mean()[i])?;
+        self.section(&row, &direction)?.rough_line(origin)
     }
 
     /// A draw along a line from a row that is itself a draw: a step that leaves the density along the line as
@@ -149,11 +156,16 @@ impl<'s, 'a> Section<'s, 'a> {
         }
     }
 
-    /// ln of the integral of p over t.
-    pub(super) fn integral(&self) -> Result<f64> {
+    /// The scale of the narrowest feature of ln p.
+    fn narrowest(&self) -> f64 {
         let gaussian = if self.precision > 0.0 { self.precision.powf(-0.5) } else { f64::INFINITY };
         let scales = self.moved.iter().map(|(curve, _, b)| curve.narrowest() / b.abs());
-        let narrowest = scales.fold(gaussian, f64::min);
+        scales.fold(gaussian, f64::min)
+    }
+
+    /// ln of the integral of p over t.
+    pub(super) fn integral(&self) -> Result<f64> {
+        let narrowest = self.narrowest();
         let points = self.points();
         // Corners between points cost more than panels, unless there are very many. Otherwise panels have
         // points enough for three scales.
@@ -167,6 +179,13 @@ impl<'s, 'a> Section<'s, 'a> {
 impl<'a> Section<'a, 'a> {
     fn line(self, origin: f64) -> Result<Line<'a>> {
         let points = self.points();
-        Line::new(Box::new(move |t, heights| self.ln_p(t, heights)), &points, origin)
+        let ln_p = Box::new(move |t: &[f64], heights: &mut [f64]| self.ln_p(t, heights));
+        Line::new(ln_p, (&points, 0.0), origin, FINE)
+    }
+
+    fn rough_line(self, origin: f64) -> Result<Line<'a>> {
+        let (points, apart) = (self.points(), 3.0 * self.narrowest());
+        let ln_p = Box::new(move |t: &[f64], heights: &mut [f64]| self.ln_p(t, heights));
+        Line::new(ln_p, (&points, apart), origin, ROUGH)
     }
 }

@@ -12,7 +12,7 @@ use crate::error::{Error, Result};
 use crate::expert::Curve;
 use crate::importance::{Draws, Estimate, draws};
 use crate::linalg::{LN_TAU, dot, eigen, remove};
-use crate::line::{Line, ln_integral};
+use crate::line::{FINE, Line, ln_integral};
 use crate::random::{Use, stream};
 use crate::rows::Rows;
 use crate::whitening::Rest;
@@ -51,10 +51,18 @@ impl Model {
     /// experts that they concern, are integrated by quadrature; more by importance sampling, whose
     /// standard error is reported.
     pub fn score_present(&self, rows: &Rows) -> Result<Vec<Estimate>> {
+        self.score_beside(rows, &[])
+    }
+
+    /// The same for a part of a sum whose other parts are known for each row, as ln and over this part's share: it
+    /// need only be as exact as the sum must be. Without them the part is all.
+    pub(crate) fn score_beside(&self, rows: &Rows, ln_others: &[f64]) -> Result<Vec<Estimate>> {
         let complete =
             |rows: &Rows| Ok(self.score(rows)?.into_iter().map(Estimate::exact).collect());
         self.by_pattern(rows, complete, |pattern, i, row| match pattern {
-            Some(pattern) => pattern.ln_p(row, i),
+            Some(pattern) => {
+                pattern.ln_p(row, i, ln_others.get(i).copied().unwrap_or(f64::NEG_INFINITY))
+            }
             None => Ok(Estimate::exact(0.0)),
         })
     }
@@ -188,7 +196,7 @@ impl<'a> Pattern<'a> {
         Some(Start { z, gaussian })
     }
 
-    fn ln_p(&self, row: &[f64], i: usize) -> Result<Estimate> {
+    fn ln_p(&self, row: &[f64], i: usize, ln_others: f64) -> Result<Estimate> {
         let Some(start) = self.start(row) else {
             return Ok(Estimate::exact(f64::NEG_INFINITY));
         };
@@ -196,7 +204,7 @@ impl<'a> Pattern<'a> {
             0 => Estimate::exact(self.at(&start, &[])),
             1 => Estimate::exact(nothing_is_zero(self.section(&start, &[]).integral())?),
             2 => Estimate::exact(nothing_is_zero(self.twice(&start))?),
-            _ => self.draws(&start, i).ln_integral,
+            _ => self.draws(&start, i, ln_others - self.ln_constant).ln_integral,
         };
         ln_integral.value += self.ln_constant;
         Ok(ln_integral)
@@ -211,17 +219,19 @@ impl<'a> Pattern<'a> {
             1 => {
                 let section = self.section(&start, &[]);
                 let points = section.points();
-                let line = match Line::new(Box::new(|t, h| section.ln_p(t, h)), &points, 0.0) {
-                    // So far out that the density is 0.
-                    Err(Error::NoLine { .. }) => return Ok(start.z),
-                    line => line?,
-                };
+                let line =
+                    match Line::new(Box::new(|t, h| section.ln_p(t, h)), (&points, 0.0), 0.0, FINE)
+                    {
+                        // So far out that the density is 0.
+                        Err(Error::NoLine { .. }) => return Ok(start.z),
+                        line => line?,
+                    };
                 // Tails may be too heavy for a mean.
                 let mean = line.mean();
                 vec![if mean.is_nan() { line.median() } else { mean }]
             }
             seen => {
-                let Draws { points, weights, .. } = self.draws(&start, i);
+                let Draws { points, weights, .. } = self.draws(&start, i, f64::NEG_INFINITY);
                 let mean = |k: usize| {
                     points.iter().skip(k).step_by(seen).zip(&weights).map(|(u, w)| u * w).sum()
                 };
@@ -275,7 +285,7 @@ impl<'a> Pattern<'a> {
         ln_integral(&ln_f, &points, (0.0, 0.0))
     }
 
-    fn draws(&self, start: &Start, i: usize) -> Draws {
+    fn draws(&self, start: &Start, i: usize, ln_others: f64) -> Draws {
         let seen = self.seen;
         let gram = |a: usize, b: usize| dot(&self.changes[a], &self.changes[b]);
         let quadratic: Vec<f64> = (0..seen)
@@ -297,7 +307,7 @@ impl<'a> Pattern<'a> {
                 curve.add(*start, 1.0, &z, heights);
             }
         };
-        draws(seen, ln_f, &mut stream(0, Use::Missing, i as u64))
+        draws(ln_others, seen, ln_f, &mut stream(0, Use::Missing, i as u64))
     }
 }
 

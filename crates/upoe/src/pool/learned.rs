@@ -21,7 +21,7 @@ const STEPS: usize = 300;
 /// Rows that the shares have together before any are seen.
 const PRIOR: f64 = 1.0;
 /// Members with a smaller share are left out.
-const SMALLEST: f64 = 1e-3;
+pub(super) const SMALLEST: f64 = 1e-3;
 
 impl Pool {
     /// Fits stacks and mixtures, with and without column experts, and finds their shares on rows held
@@ -106,7 +106,7 @@ pub fn shares_of(tried: &[Tried], weights: &[f64]) -> Vec<f64> {
 }
 
 /// The shares that make rows held out most probable, by EM.
-fn shares(held: &[&[f64]], weights: &[f64]) -> Vec<f64> {
+pub(super) fn shares(held: &[&[f64]], weights: &[f64]) -> Vec<f64> {
     let members = held.len() as f64;
     let mut shares = vec![1.0 / members; held.len()];
     for _ in 0..STEPS {

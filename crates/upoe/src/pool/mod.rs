@@ -1,87 +1,29 @@
 //! A pool: several densities at once, each with a share of the mass that rows held out decide.
 
+mod incomplete;
 mod learned;
+mod member;
 mod recipe;
 
+pub(crate) use incomplete::Incomplete;
 pub(crate) use learned::folds;
+pub use member::Member;
 
 use crate::density::Density;
 use crate::error::{Error, Result, invalid};
+use crate::importance::Estimate;
 use crate::model::Model;
 use crate::random::{self, Use};
 use crate::rows::Rows;
-use crate::stack::Stack;
-use crate::t_mixture::TMixture;
 use rand::RngExt;
 use rayon::prelude::*;
 use std::ops::Range;
-
-/// Rows farther out have no density.
-const FARTHEST: f64 = 1e150;
 
 /// Σ πₘ pₘ(row) over stacks and mixtures. It has no map to standard normal rows.
 #[derive(Clone, Debug)]
 pub struct Pool {
     members: Vec<Member>,
     shares: Vec<f64>,
-}
-
-/// A density in a pool: a stack, or its maps with a mixture of Student-t components at their end.
-#[derive(Clone, Debug)]
-pub struct Member {
-    stack: Stack,
-    mixture: Option<TMixture>,
-}
-
-impl Member {
-    /// From its parts.
-    pub fn new(stack: Stack, mixture: Option<TMixture>) -> Result<Self> {
-        let expected = stack.whitening().dims();
-        if let Some(got) = mixture.as_ref().map(TMixture::dims).filter(|got| *got != expected) {
-            return Err(Error::Shape { what: "dimensions of a mixture", expected, got });
-        }
-        Ok(Member { stack, mixture })
-    }
-
-    /// The whole stack, or the maps before the mixture.
-    pub fn stack(&self) -> &Stack {
-        &self.stack
-    }
-
-    /// The mixture that stands in for the standard normal.
-    pub fn mixture(&self) -> Option<&TMixture> {
-        self.mixture.as_ref()
-    }
-
-    fn score(&self, rows: &Rows) -> Result<Vec<f64>> {
-        let Some(mixture) = &self.mixture else { return self.stack.score(rows) };
-        let (mut x, mut ln_det) = self.stack.mapped(rows)?;
-        // Squares of a far row overflow.
-        for (x, ln_det) in x.chunks_exact_mut(mixture.dims()).zip(&mut ln_det) {
-            if !x.iter().all(|x| x.abs() < FARTHEST) {
-                x.fill(0.0);
-                *ln_det = f64::NEG_INFINITY;
-            }
-        }
-        Ok(mixture.ln_density(&x)?.iter().zip(&ln_det).map(|(p, ln_det)| p + ln_det).collect())
-    }
-
-    fn slope(&self, row: &[f64]) -> Result<Vec<f64>> {
-        match &self.mixture {
-            Some(mixture) => self.stack.slope_with(row, |x| mixture.slope(x)),
-            None => self.stack.slope(row),
-        }
-    }
-
-    fn draw(&self, rng: &mut random::Stream) -> Vec<f64> {
-        match &self.mixture {
-            Some(mixture) => {
-                let x = mixture.draw(rng);
-                self.stack.back(x, rng)
-            }
-            None => self.stack.draw(rng),
-        }
-    }
 }
 
 impl Pool {
@@ -132,16 +74,7 @@ impl Pool {
     /// Some of the rows that [`Pool::sample`] draws; see
     /// [`Density::sample_range`](crate::Density::sample_range).
     pub fn sample_range(&self, rows: Range<usize>, seed: u64) -> Vec<f64> {
-        const BLOCK: usize = Model::SAMPLE_BLOCK;
-        let blocks = (rows.start / BLOCK..rows.end.div_ceil(BLOCK)).into_par_iter();
-        let drawn: Vec<Vec<f64>> = blocks
-            .map(|block| {
-                let mut rng = random::stream(seed, Use::Sample, block as u64);
-                let some = block * BLOCK..((block + 1) * BLOCK).min(rows.end);
-                some.flat_map(|_| self.draw(&mut rng)).collect()
-            })
-            .collect();
-        drawn.concat()
+        drawn(rows, seed, |rng| self.draw(rng))
     }
 
     /// `n` rows drawn from the pool, row after row.
@@ -161,7 +94,7 @@ impl Pool {
 
 impl Density for Pool {
     fn columns(&self) -> usize {
-        self.members[0].stack.columns()
+        self.members[0].columns()
     }
 
     fn score(&self, rows: &Rows) -> Result<Vec<f64>> {
@@ -172,9 +105,61 @@ impl Density for Pool {
         Pool::sample_range(self, rows, seed)
     }
 
-    fn places(&self) -> Vec<(f64, f64)> {
-        self.members[0].stack.places()
+    fn score_present(&self, rows: &Rows) -> Result<Vec<Estimate>> {
+        // Those that a formula gives first: the others need only be exact where they matter.
+        let mut order: Vec<usize> = (0..self.members.len()).collect();
+        order.sort_by_key(|&m| !self.members[m].is_exact());
+        let mut scores: Vec<Vec<Estimate>> = vec![Vec::new(); self.members.len()];
+        let mut known = vec![f64::NEG_INFINITY; rows.len()];
+        for m in order {
+            let ln_share = self.shares[m].ln();
+            let others: Vec<f64> = known.iter().map(|known| known - ln_share).collect();
+            scores[m] = self.members[m].beside(rows, &others)?;
+            for (known, score) in known.iter_mut().zip(&scores[m]) {
+                *known = pooled([*known, score.value + ln_share].into_iter(), &[1.0, 1.0]);
+            }
+        }
+        let of_row = |i: usize| {
+            if rows.row(i).iter().all(|x| x.is_nan()) {
+                return Estimate::exact(0.0);
+            }
+            let each = || scores.iter().map(|s| s[i]);
+            let value = pooled(each().map(|e| e.value), &self.shares);
+            let error = each().zip(&self.shares).map(|(e, share)| {
+                let part = share * (e.value - value).exp();
+                if part > 0.0 { (part * e.standard_error).powi(2) } else { 0.0 }
+            });
+            Estimate { value, standard_error: error.sum::<f64>().sqrt() }
+        };
+        Ok((0..rows.len()).map(of_row).collect())
     }
+
+    fn members(&self) -> Vec<(f64, &dyn Density)> {
+        let members = self.members.iter().map(|m| m as &dyn Density);
+        self.shares.iter().copied().zip(members).collect()
+    }
+
+    fn places(&self) -> Vec<(f64, f64)> {
+        self.members[0].places()
+    }
+}
+
+/// Some rows, in blocks with a stream of random numbers each.
+fn drawn(
+    rows: Range<usize>,
+    seed: u64,
+    draw: impl Fn(&mut random::Stream) -> Vec<f64> + Sync,
+) -> Vec<f64> {
+    const BLOCK: usize = Model::SAMPLE_BLOCK;
+    let blocks = (rows.start / BLOCK..rows.end.div_ceil(BLOCK)).into_par_iter();
+    let drawn: Vec<Vec<f64>> = blocks
+        .map(|block| {
+            let mut rng = random::stream(seed, Use::Sample, block as u64);
+            let some = block * BLOCK..((block + 1) * BLOCK).min(rows.end);
+            some.flat_map(|_| draw(&mut rng)).collect()
+        })
+        .collect();
+    drawn.concat()
 }
 
 /// ln Σ πₘ pₘ from the ln pₘ.
