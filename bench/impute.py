@@ -62,7 +62,7 @@ PEERS = {
     "k nearest": lambda seed: KNNImputer(),
     "iterative": lambda seed: IterativeImputer(random_state=seed),
 }
-OURS = {"Gaussian": dict(n_experts=0), "ours": {}}
+OURS = {"Gaussian": dict(n_experts=0), "ours": {}, "ours, best": dict(quality="best")}
 
 
 def remove(X, share, rng):
