@@ -116,22 +116,34 @@ impl Evaluation {
     }
 
     /// The same where cells are missing: ln p of the values that are there. Sphered rows have no missing
-    /// cells, so that there is nothing to say about them.
+    /// cells, so that there is nothing to say about them. The gain is that over the Gaussian of the same cells; that of
+    /// one layer is known.
     pub fn of_known(
         density: &dyn Density,
-        whitening: &Whitening,
+        model: &Model,
         rows: &Rows,
         holdout: Option<&Rows>,
+        one_layer: bool,
     ) -> Result<Self> {
-        let ln_p = |rows: &Rows| -> Result<Mean> {
-            Ok(mean(&observed(density, whitening, rows, FEW, 0)?, rows))
+        let gaussian = model.truncated(0)?;
+        let both = |rows: &Rows| -> Result<[Mean; 2]> {
+            let ln_p = observed(density, model.whitening(), rows, FEW, 0)?;
+            let own = mean(&ln_p, rows);
+            if one_layer {
+                return Ok([own, own]);
+            }
+            let base = gaussian.score_present(rows)?;
+            let gains: Vec<f64> = ln_p.iter().zip(&base).map(|(p, g)| p - g.value).collect();
+            Ok([own, mean(&gains, rows)])
         };
-        let (train, held) = (ln_p(rows)?, holdout.map(ln_p).transpose()?);
+        let ([train, gain], held) = (both(rows)?, holdout.map(both).transpose()?);
+        let (held, held_gain) = (held.map(|h| h[0]), held.map(|h| h[1]));
         Ok(Evaluation {
             rows: rows.len(),
             weight: (0..rows.len()).map(|i| rows.weight(i)).sum(),
             holdout_rows: holdout.map_or(0, Rows::len),
             log_density: Likelihood::of(train, held),
+            gain: (!one_layer).then(|| Likelihood::of(gain, held_gain)),
             ..Evaluation::default()
         })
     }

@@ -144,8 +144,8 @@ impl<'a> Fitted<'a> {
     pub fn evaluate(self, rows: &Rows, holdout: Option<&Rows>) -> Result<Evaluation> {
         let complete = rows.is_complete() && holdout.is_none_or(Rows::is_complete);
         if !complete {
-            let whitening = self.model.whitening();
-            return Evaluation::of_known(self.density(), whitening, rows, holdout);
+            let one_layer = self.is_one_layer();
+            return Evaluation::of_known(self.density(), self.model, rows, holdout, one_layer);
         }
         match self.is_one_layer() {
             true => Evaluation::of(self.model, rows, holdout),

@@ -29,6 +29,7 @@ mod sphering;
 mod stack;
 mod stopping;
 mod t_mixture;
+mod t_mixture_holes;
 mod tails;
 mod tilt;
 mod values;

@@ -174,14 +174,9 @@ impl<'a> Filler<'a> {
     fn parts(&self, row: &[f64]) -> Result<Vec<(f64, Filler<'a>)>> {
         let members = self.density.members();
         let (mut parts, mut ln_p) = (Vec::new(), Vec::new());
+        let alone = Rows::new(row, row.len())?;
         for (share, density) in members {
-            let there = match density.given(row)? {
-                Some(given) => given.ln_p,
-                None => {
-                    let rows = Rows::new(row, row.len())?;
-                    observed(density, self.whitening, &rows, DRAWN, self.seed)?[0]
-                }
-            };
+            let there = observed(density, self.whitening, &alone, DRAWN, self.seed)?[0];
             ln_p.push(share.ln() + there);
             parts.push(Filler {
                 density,

@@ -37,6 +37,18 @@ pub(crate) fn observed(
             if missing.is_empty() {
                 return Ok(density.score(&Rows::new(&row, row.len())?)?[0]);
             }
+            let members = density.members();
+            if !members.is_empty() {
+                let alone = Rows::new(&row, row.len())?;
+                let part = |(share, member): (f64, &dyn Density)| -> Result<f64> {
+                    Ok(share.ln() + observed(member, whitening, &alone, draws, seed)?[0])
+                };
+                let parts = members.into_iter().map(part).collect::<Result<Vec<f64>>>()?;
+                return Ok(ln_sum(&parts));
+            }
+            if let Some(given) = density.given(&row)? {
+                return Ok(given.ln_p);
+            }
             if let [column] = missing[..]
                 && let Ok(line) = density.conditional(&row, column)
             {
@@ -134,4 +146,9 @@ fn ln_mean(logarithms: &[f64]) -> f64 {
     let top = logarithms.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     let sum: f64 = logarithms.iter().map(|r| (r - top).exp()).sum();
     if top.is_finite() { top + (sum / logarithms.len() as f64).ln() } else { f64::NEG_INFINITY }
+}
+
+/// ln of their sum.
+fn ln_sum(logarithms: &[f64]) -> f64 {
+    ln_mean(logarithms) + (logarithms.len() as f64).ln()
 }

@@ -113,12 +113,11 @@ impl Tilt {
     /// Adds ln T at each z.
     pub(crate) fn add_ln_density(&self, z: impl Iterator<Item = f64>, sums: &mut [f64]) {
         const MANY: usize = 32;
-        let frame = self.frame();
         let (mut z, mut y) = (z, [0.0; MANY]);
         for sums in sums.chunks_mut(MANY) {
             let y = &mut y[..sums.len()];
             y.iter_mut().zip(&mut z).for_each(|(y, z)| *y = z);
-            if let Coordinate::Asinh(s) = frame.coordinate {
+            if let Coordinate::Asinh(s) = self.frame().coordinate {
                 dispatch(
                     #[inline(always)]
                     || {
