@@ -26,6 +26,8 @@ def run(X, seed):
         "missing, Gaussian": (holed, dict(n_experts=0)),
         "missing": (holed, {}),
         "dropped": (whole, {}),
+        "complete, best": (train, dict(quality="best")),
+        "missing, best": (holed, dict(quality="best")),
         # As many numbers as are left, in whole rows.
         "fewer": (train[: round((1 - SHARE) * len(train))], {}),
     }

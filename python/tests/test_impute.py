@@ -280,3 +280,25 @@ def test_experts_that_are_significant_with_missing_cells_stay():
         model, gaussian = UPoE(random_state=4).fit(holed), UPoE(0).fit(holed)
     assert model.n_experts_ == 2
     assert model.score(held) > gaussian.score(held) + 0.3
+
+
+def test_best_pools_mixtures_that_learn_from_the_cells_that_are_there(holed, fitted, tmp_path):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UPoEWarning)
+        best = UPoE(quality="best").fit(holed)
+    assert any(kind == "mixture" for kind, _ in best.members_)
+    fresh = np.random.default_rng(5)
+    a = np.where(fresh.random(2000) < 0.5, -2.0, 2.0) + 0.5 * fresh.normal(size=2000)
+    rows = np.column_stack([a, a + 0.3 * fresh.normal(size=2000), fresh.normal(size=2000)])
+    # The entropies of two groups of deviation 0.5, and of normals of deviation 0.3 and 1.
+    truth = -np.log(2) - np.log(0.5 * 0.3) - 1.5 * (1 + np.log(2 * np.pi))
+    assert best.score(rows) > truth - 0.1
+    found = best.impute(holed, interval=0.9)
+    known = ~np.isnan(holed)
+    assert_array_equal(found.values[known], holed[known])
+    gone = ~known
+    assert (found.low[gone] < found.high[gone]).all()
+    best.save(tmp_path / "best.upoe")
+    again = UPoE.load(tmp_path / "best.upoe")
+    assert_array_equal(again.score_present(holed[:50])[0], best.score_present(holed[:50])[0])
+    assert_array_equal(again.impute(holed[:50]), best.impute(holed[:50]))
