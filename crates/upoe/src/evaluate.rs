@@ -218,6 +218,32 @@ fn less_jacobian(ln_p: &[f64], whitening: &Whitening, rows: &Rows) -> Vec<f64> {
     (0..rows.len()).into_par_iter().map(less).collect()
 }
 
+/// The step from one factor of a density's width to the next, and how many there are.
+const STEP: f64 = 0.05;
+const STEPS: u32 = 20;
+/// By how many of its standard errors a wider density must be better.
+const CERTAIN: f64 = 2.0;
+
+/// How much wider a density must be, by the ln p that each row has where it is wider by a factor; `None` where no factor
+/// is clearly better than 1.
+pub(crate) fn widening<E>(
+    rows: &Rows,
+    ln_p: impl Fn(f64) -> std::result::Result<Vec<f64>, E>,
+) -> std::result::Result<Option<f64>, E> {
+    let plain = ln_p(1.0)?;
+    let (mut found, mut best) = (1.0, plain.clone());
+    for step in 1..=STEPS {
+        let factor = 1.0 + STEP * f64::from(step);
+        let next = ln_p(factor)?;
+        if rise(&best, &next, rows).0 <= 0.0 {
+            break;
+        }
+        (found, best) = (factor, next);
+    }
+    let (mean, error) = rise(&plain, &best, rows);
+    Ok((mean > CERTAIN * error).then_some(found))
+}
+
 /// Tail probabilities under a density, estimated from rows drawn from it.
 #[derive(Clone, Debug)]
 pub struct Tail {

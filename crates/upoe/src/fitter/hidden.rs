@@ -6,7 +6,7 @@
 
 use super::climb::Climb;
 use crate::error::Error;
-use crate::evaluate::rise;
+use crate::evaluate::widening;
 use crate::fitted::Fit;
 use crate::learn::{Halt, Observer, StopReason};
 use crate::missing::{FEW, few_rows, holes, observed};
@@ -17,11 +17,6 @@ use rand::RngExt;
 
 /// The share of cells that is hidden.
 const HIDDEN: f64 = 0.1;
-/// The step from one factor to the next, and how many there are.
-const STEP: f64 = 0.05;
-const STEPS: u32 = 20;
-/// By how many of its standard errors hidden cells must become more probable.
-const CERTAIN: f64 = 2.0;
 
 impl Climb<'_> {
     /// A fit of one layer, its density stretched by the factor under which hidden cells are most probable, and that
@@ -68,23 +63,12 @@ impl Climb<'_> {
             let ln_p = |rows: &Rows| observed(&model, whitening, rows, FEW, self.settings.seed);
             Ok(ln_p(rows)?.iter().zip(ln_p(&fewer)?).map(|(more, less)| more - less).collect())
         };
-        let plain = gains(1.0)?;
-        let (mut found, mut best) = (1.0, plain.clone());
-        for step in 1..=STEPS {
-            let factor = 1.0 + STEP * f64::from(step);
-            let next = gains(factor)?;
-            if rise(&best, &next, rows).0 <= 0.0 {
-                break;
-            }
-            (found, best) = (factor, next);
-        }
-        let (mean, error) = rise(&plain, &best, rows);
-        Ok((mean > CERTAIN * error).then_some(found))
+        Ok(widening(rows, gains)?)
     }
 }
 
 /// The cells of rows without some of those that are there; `None` where a column would have none. Every row keeps one.
-fn without_some(rows: &Rows, seed: u64) -> Option<Vec<f64>> {
+pub fn without_some(rows: &Rows, seed: u64) -> Option<Vec<f64>> {
     let columns = rows.columns();
     let mut values = Vec::with_capacity(rows.len() * columns);
     for i in 0..rows.len() {

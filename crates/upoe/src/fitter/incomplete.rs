@@ -65,8 +65,10 @@ impl<'a> Fitter<'a> {
             }
         };
         let interrupted = fit.stop == StopReason::Interrupted;
-        let fit =
-            if pool && !interrupted { climb.pooled(fit, widened, &mut *observer)? } else { fit };
+        let (fit, widened) = match pool && !interrupted {
+            true => climb.pooled(fit, widened, &mut *observer)?,
+            false => (fit, widened),
+        };
         let (draws, rounds) = (climb.draws, climb.rounds);
         let notice = Notice::Missing { missing, draws, rounds, widened };
         Ok(finished(fit, notice, (&chosen, of)))

@@ -3,6 +3,7 @@
 
 use super::climb::Climb;
 use super::dependent::blocks;
+use super::hidden::without_some;
 use crate::chosen::{Chosen, others};
 use crate::effective::{Effective, Repeats};
 use crate::error::{Error, Result};
@@ -24,8 +25,13 @@ const ENOUGH: usize = 2_000;
 const DRAWS: usize = 4_096;
 
 impl Climb<'_> {
-    /// A fit of one layer with its pool, whose density was stretched by a factor.
-    pub fn pooled(&self, fit: Fit, widened: Option<f64>, observer: &mut Observer) -> Result<Fit> {
+    /// A fit of one layer, whose density was stretched by a factor, with its pool, and the factor by which mixtures were widened.
+    pub fn pooled(
+        &self,
+        fit: Fit,
+        widened: Option<f64>,
+        observer: &mut Observer,
+    ) -> Result<(Fit, Option<f64>)> {
         let whitening = fit.model.whitening();
         let found = as_layer(&fit.state, whitening.dims());
         let (layers, records) = found.into_iter().unzip();
@@ -33,12 +39,13 @@ impl Climb<'_> {
         let pool = match whitening.rest() {
             Rest::Nothing => self.pool(&fit, &stack, widened.unwrap_or(1.0), observer)?,
             // Where columns determine each other, no mixture has a density.
-            _ => Some(Pool::new(vec![Member::new(stack.clone(), None)?], vec![1.0])?),
+            _ => Some((Pool::new(vec![Member::new(stack.clone(), None)?], vec![1.0])?, widened)),
         };
+        let (pool, factor) = pool.map_or((None, None), |(pool, factor)| (Some(pool), factor));
         let stop = if pool.is_some() { fit.stop } else { StopReason::Interrupted };
         let mut fit = Fit { stack: Some(stack), layers: records, pool, stop, ..fit };
         fit.notices.extend(grain::notice(&self.rows));
-        Ok(fit)
+        Ok((fit, factor.or(widened)))
     }
 
     fn pool(
@@ -47,7 +54,7 @@ impl Climb<'_> {
         stack: &Stack,
         factor: f64,
         observer: &mut Observer,
-    ) -> Result<Option<Pool>> {
+    ) -> Result<Option<(Pool, Option<f64>)>> {
         let columns = self.rows.columns();
         let near = others(self.rows.len(), &fit.left_out);
         let size = self.draws * columns;
@@ -91,7 +98,9 @@ impl Climb<'_> {
         };
         let whitening = fit.model.whitening();
         let places = (whitening.mean(), whitening.deviations());
-        let incomplete = Incomplete { rows: &rows, filled: &filled, places, prior: self.prior };
+        let fewer = without_some(&rows, self.settings.seed);
+        let incomplete =
+            Incomplete { rows: &rows, fewer, filled: &filled, places, prior: self.prior };
         incomplete.pool(stack.clone(), held, &folds, &watch)
     }
 

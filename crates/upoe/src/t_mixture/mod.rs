@@ -146,6 +146,15 @@ impl TMixture {
         TMixture { dims, degrees, weights, means, covariances, whiteners, ln_scales }
     }
 
+    /// The mixture whose components are `factor` times as wide.
+    pub(crate) fn widened(&self, factor: f64) -> Self {
+        let scaled = |of: &[f64], by: f64| of.iter().map(|x| x * by).collect();
+        let covariances = scaled(&self.covariances, factor * factor);
+        let whiteners = scaled(&self.whiteners, factor.recip());
+        let (weights, means) = (self.weights.clone(), self.means.clone());
+        Self::build(self.dims, self.degrees, weights, means, covariances, whiteners)
+    }
+
     /// How many columns a row has.
     pub fn dims(&self) -> usize {
         self.dims
