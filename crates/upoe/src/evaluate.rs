@@ -338,3 +338,26 @@ pub(crate) fn rise(before: &[f64], after: &[f64], rows: &Rows) -> (f64, f64) {
     let found = mean(&rise, rows);
     (found.mean, found.standard_error)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::random::{Use, stream};
+    use rand::RngExt;
+    use rand_distr::StandardNormal;
+
+    #[test]
+    fn a_density_that_is_too_narrow_is_widened_and_a_right_one_is_not() {
+        let mut rng = stream(2, Use::Data, 0);
+        let z: Vec<f64> = (0..2_000).map(|_| rng.sample(StandardNormal)).collect();
+        for (scale, least, most) in [(1.4, 1.3, 1.5), (1.0, 1.0, 1.0)] {
+            let x: Vec<f64> = z.iter().map(|z| scale * z).collect();
+            let rows = Rows::new(&x, 1).unwrap();
+            let ln_p = |factor: f64| -> Result<Vec<f64>> {
+                Ok(x.iter().map(|x| -0.5 * (x / factor).powi(2) - factor.ln()).collect())
+            };
+            let found = widening(&rows, ln_p).unwrap().unwrap_or(1.0);
+            assert!((least..=most).contains(&found), "{scale}: {found}");
+        }
+    }
+}
