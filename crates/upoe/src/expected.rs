@@ -148,7 +148,7 @@ fn given_some(
         }
         let place = open.iter().position(|k| *k == i).unwrap_or_default();
         let Draws { points, weights, ln_integral } =
-            guess.draws(density, row, &open, i, f64::NEG_INFINITY);
+            guess.draws(density, row, &open, f64::NEG_INFINITY);
         if ln_integral.value == f64::NEG_INFINITY {
             return None;
         }

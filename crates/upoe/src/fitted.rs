@@ -7,9 +7,10 @@ use crate::evaluate::{self, Evaluation};
 use crate::groups::Groups;
 use crate::learn::{LayerRecord, Notice, State, StopReason};
 use crate::linalg::dot;
+use crate::missing::Filler;
 use crate::model::Model;
 use crate::pool::Pool;
-use crate::rows::Rows;
+use crate::rows::{Rows, view};
 use crate::stack::Stack;
 use std::collections::HashSet;
 
@@ -72,7 +73,7 @@ impl Fit {
     }
 
     /// The groups among the rows that the model was learned from. `rows` are those that were given to
-    /// the fit; outliers that it left out and rows with missing cells do not count. Of many rows, 20,000 at
+    /// the fit; outliers that it left out and rows with missing cells do not count, unless no row is complete. Of many rows, 20,000 at
     /// even distances are looked at.
     pub fn groups(&self, rows: &Rows) -> Result<Groups> {
         let left_out: HashSet<usize> = self.left_out.iter().copied().collect();
@@ -82,6 +83,17 @@ impl Fit {
         let chosen: Vec<usize> = (0..rows.len()).step_by(stride).filter(counts).collect();
         if chosen.len() == rows.len() {
             return Groups::find(&self.model, rows);
+        }
+        if chosen.is_empty() {
+            // No row is complete: missing cells are drawn once.
+            let known =
+                |i: &usize| !left_out.contains(i) && rows.row(*i).iter().any(|cell| !cell.is_nan());
+            let some: Vec<usize> = (0..rows.len()).step_by(stride).filter(known).collect();
+            let near = Chosen::of(rows, &some);
+            let near = near.view(rows.columns())?;
+            let filler = Filler::new(&self.model, self.model.whitening(), 0)?;
+            let drawn = filler.draw(&near, 1, 0)?;
+            return Groups::find(&self.model, &view(&drawn, rows.columns(), near.weights())?);
         }
         let near = Chosen::of(rows, &chosen);
         Groups::find(&self.model, &near.view(rows.columns())?)

@@ -214,13 +214,13 @@ impl<'a> Fitter<'a> {
         rows.check()?;
         self.ties = grain::ties(rows);
         let weights = rows.weights().unwrap_or_default();
-        if let Some(part) = weights.iter().find(|w| self.settings.counts && w.fract() != 0.0) {
-            let rule = "weights that are counts are whole numbers of rows; weights that say how much a row matters are not counts";
-            return invalid("counts", part, rule);
+        // Draws share the weight of their row.
+        if self.origins.is_none() {
+            dependent::check_counts(rows, &self.settings)?;
         }
         let heaviest = weights.iter().copied().fold(0.0, f64::max);
-        let counts = |i: &usize| weights[*i] > LIGHT * heaviest;
-        let chosen: Vec<usize> = (0..weights.len()).filter(counts).collect();
+        let heavy = |i: &usize| weights[*i] > LIGHT * heaviest;
+        let chosen: Vec<usize> = (0..weights.len()).filter(heavy).collect();
         if chosen.is_empty() || chosen.len() == rows.len() {
             return self.fit_canonical(rows);
         }

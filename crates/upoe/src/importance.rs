@@ -89,7 +89,9 @@ pub(crate) fn draws(
         let square = weights.iter().map(|w| (w - mean).powi(2)).sum::<f64>() / n as f64;
         let standard_error = (square / n as f64).sqrt() / mean;
         // The first draws may have missed where the mass is; the second ones know where to look.
-        let part = 1.0 / (1.0 + (ln_others - top - mean.ln()).exp());
+        // The part that the integral may have of the sum, were it three errors larger.
+        let largest = top + mean.ln() + (3.0 * standard_error).ln_1p();
+        let part = 1.0 / (1.0 + (ln_others - largest).exp());
         let settled = n > FIRST && part * standard_error <= STANDARD_ERROR;
         if settled || n >= MOST {
             let weights = weights.iter().map(|w| w / (mean * n as f64)).collect();

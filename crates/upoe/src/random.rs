@@ -26,6 +26,14 @@ pub enum Use {
     Missing = 7,
 }
 
+/// A number for a row (Fowler, Noll and Vo), below 2⁴⁰: what is drawn for a row then depends on the row alone, and not on
+/// those around it.
+pub(crate) fn number_of(row: &[f64]) -> u64 {
+    let bytes = row.iter().flat_map(|x| x.to_bits().to_le_bytes());
+    let step = |hash: u64, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+    bytes.fold(0xcbf2_9ce4_8422_2325, step) >> 24
+}
+
 /// The stream of a seed for a use and an index within it.
 pub fn stream(seed: u64, usage: Use, index: u64) -> Stream {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);

@@ -320,3 +320,34 @@ fn what_a_pool_says_of_missing_cells_fits_together() {
     }
     assert!(drawn.chunks(4).all(|r| r[1] == row[1] && r[3] == row[3]));
 }
+
+#[test]
+fn far_rows_and_their_neighbours_get_what_they_would_alone() {
+    let fitted = pooled(&with_holes(&grouped(1), 4));
+    let pool = fitted.pool.as_ref().unwrap();
+    let near = [0.5, NAN, NAN, 0.1];
+    let alone = pool.score_present(&Rows::new(&near, 4).unwrap()).unwrap()[0];
+    let filler = Filler::new(pool, fitted.model.whitening(), 3).unwrap();
+    for far in [1e152, 1.5e154, 1e200, 1e300] {
+        let both = [[far, NAN, 0.5, 1.0], near].concat();
+        let rows = Rows::new(&both, 4).unwrap();
+        let scores = pool.score_present(&rows).unwrap();
+        assert_eq!(scores[1], alone);
+        assert!(scores[0].value < -300.0, "{:?}", scores[0]);
+        let cells = filler.cells(&rows, 0, |_, _, cell| (cell.mean(), cell.interval(0.9)));
+        for (mean, (low, high)) in cells.unwrap().concat() {
+            assert!(mean.is_finite() && low < high, "{far}: {mean} {low} {high}");
+        }
+        assert!(filler.draw(&rows, 3, 0).unwrap().iter().all(|x| x.is_finite()));
+    }
+}
+
+#[test]
+fn groups_are_found_where_no_row_is_complete() {
+    let mut values = grouped(1);
+    values.iter_mut().enumerate().filter(|(k, _)| k % 4 == k / 4 % 4).for_each(|(_, x)| *x = NAN);
+    let rows = Rows::new(&values, 4).unwrap();
+    let fitted = Fitter::new(Settings::default()).fit_incomplete(&rows).unwrap();
+    let groups = fitted.groups(&rows).unwrap();
+    assert!(groups.groups().iter().all(|group| group.share > 0.0 && group.size > 0.0));
+}

@@ -4,7 +4,7 @@ use super::{Density, scan};
 use crate::error::{Error, Result};
 use crate::importance::{Draws, Estimate, draws};
 use crate::line::COARSE;
-use crate::random::{Use, stream};
+use crate::random::{Use, number_of, stream};
 use crate::rows::Rows;
 use faer::linalg::solvers::Solve;
 use faer::{Mat, Side};
@@ -53,7 +53,7 @@ pub(crate) fn score_beside<D: Density + ?Sized>(
             (_, Some(guess)) => {
                 let missing: Vec<usize> = (0..columns).filter(|&k| row[k].is_nan()).collect();
                 let ln_others = ln_others.get(i).copied().unwrap_or(f64::NEG_INFINITY);
-                Ok(guess.draws(density, &row, &missing, i, ln_others).ln_integral)
+                Ok(guess.draws(density, &row, &missing, ln_others).ln_integral)
             }
             _ => Ok(Estimate::exact(0.0)),
         }
@@ -86,7 +86,7 @@ pub(crate) fn averaged(
             (density.sample(DRAWN, 0), vec![1.0 / DRAWN as f64; DRAWN])
         } else {
             let Draws { points, weights, .. } =
-                guess.draws(density, &row, &missing, i, f64::NEG_INFINITY);
+                guess.draws(density, &row, &missing, f64::NEG_INFINITY);
             let fill = |cells: &[f64]| {
                 let mut row = row.to_vec();
                 missing.iter().zip(cells).for_each(|(&k, x)| row[k] = *x);
@@ -143,7 +143,6 @@ impl Guess {
         density: &D,
         row: &[f64],
         missing: &[usize],
-        i: usize,
         ln_others: f64,
     ) -> Draws {
         let there: Vec<usize> = (0..row.len()).filter(|k| !missing.contains(k)).collect();
@@ -181,7 +180,7 @@ impl Guess {
             }
         };
         let ln_det: f64 = (0..r).map(|k| root[(k, k)].ln() + self.scales[missing[k]].ln()).sum();
-        let mut rng = stream(0, Use::Missing, i as u64);
+        let mut rng = stream(0, Use::Missing, number_of(row));
         let mut found = draws(ln_others - ln_det, r, ln_f, &mut rng);
         found.ln_integral.value += ln_det;
         let cells = found

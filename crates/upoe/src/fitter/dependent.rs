@@ -1,7 +1,7 @@
 //! Rows that tell about each other: which are held out together, and how many layers pay on such rows.
 
 use crate::effective::{Effective, Repeats, follow};
-use crate::error::Result;
+use crate::error::{Result, invalid};
 use crate::evaluate;
 use crate::grow::stack_alone;
 use crate::learn::{Event, Observer, Settings, State};
@@ -22,6 +22,18 @@ pub fn most_layers(settings: &Settings, deepest: Option<usize>) -> Option<usize>
 pub fn blocks(rows: &Rows, settings: &Settings) -> Option<Vec<usize>> {
     let runs = || settings.ordered.then(|| runs(rows));
     rows.blocks().map(<[usize]>::to_vec).or_else(runs)
+}
+
+/// Refuses parts of rows where weights are numbers of rows.
+pub fn check_counts(rows: &Rows, settings: &Settings) -> Result<()> {
+    let mut weights = rows.weights().unwrap_or_default().iter();
+    match weights.find(|w| settings.counts && w.fract() != 0.0) {
+        None => Ok(()),
+        Some(part) => {
+            let rule = "weights that are counts are whole numbers of rows; weights that say how much a row matters are not counts";
+            invalid("counts", part, rule)
+        }
+    }
 }
 
 fn runs(rows: &Rows) -> Vec<usize> {

@@ -7,6 +7,7 @@
 //! stays.
 
 use super::climb::Climb;
+use super::dependent::check_counts;
 use super::{Fitter, in_pool};
 use crate::chosen::{Chosen, others};
 use crate::error::{Error, Result, invalid};
@@ -25,6 +26,7 @@ impl<'a> Fitter<'a> {
         self.settings.check()?;
         self.settings.check_holdout(self.holdout.is_some())?;
         let missing = Missing::of(rows)?;
+        check_counts(rows, &self.settings)?;
         self.holdout.as_ref().map(Rows::check_present).transpose()?;
         if missing.cells == 0 && self.holdout.as_ref().is_none_or(Rows::is_complete) {
             return self.fit(rows);

@@ -1,6 +1,7 @@
 //! The pool of a fit to rows with missing cells: the one layer that was found, and mixtures that learn from the cells that
 //! are there. Rows held out decide the shares.
 
+use super::LIGHT;
 use super::climb::Climb;
 use super::dependent::blocks;
 use super::hidden::without_some;
@@ -56,21 +57,25 @@ impl Climb<'_> {
         observer: &mut Observer,
     ) -> Result<Option<(Pool, Option<f64>)>> {
         let columns = self.rows.columns();
-        let near = others(self.rows.len(), &fit.left_out);
+        let heaviest = (0..self.rows.len()).map(|i| self.rows.weight(i)).fold(0.0, f64::max);
+        let mut near = others(self.rows.len(), &fit.left_out);
+        near.retain(|&i| self.rows.weight(i) > LIGHT * heaviest);
         let size = self.draws * columns;
         let first_draw = |i: &usize| self.values[i * size..][..columns].iter().copied();
         let filled: Vec<f64> = near.iter().flat_map(first_draw).collect();
         let chosen = Chosen::of(&self.rows, &near);
         let rows = chosen.view(columns)?;
         let repeats = (!self.settings.counts).then(|| Repeats::of(&rows));
-        let complete = view(&filled, columns, rows.weights())?;
+        let mut complete = view(&filled, columns, rows.weights())?;
+        if let Some(blocks) = rows.blocks() {
+            complete = complete.in_blocks(blocks)?;
+        }
         let effective = Effective::of(&complete, repeats.as_ref(), self.settings.ordered)?;
         let weights = effective.scaled(&rows);
         let rows = weights.as_ref().map_or(Ok(rows), |weights| rows.weighted(weights))?;
         let together = blocks(&rows, &self.settings).unwrap_or_else(|| equal(&rows));
-        let rows = rows.in_blocks(&together)?;
         let mut held_cells = 0;
-        let folds: Vec<Vec<usize>> = folds(&rows, self.settings.seed)
+        let folds: Vec<Vec<usize>> = folds(&rows.in_blocks(&together)?, self.settings.seed)
             .into_iter()
             .take_while(|fold| {
                 let more = held_cells < ENOUGH;
@@ -78,16 +83,16 @@ impl Climb<'_> {
                 more
             })
             .collect();
-        let mut held = Vec::new();
+        let mut held = Some(Vec::new());
         for (done, fold) in folds.iter().enumerate() {
             if !observer(&Event::Pool { done, total: folds.len() + 1 }) {
                 return Ok(None);
             }
             match self.held_out(&rows, fold, factor, observer) {
-                Ok(Some(ln_p)) => held.extend(ln_p),
+                Ok(Some(ln_p)) => held.iter_mut().for_each(|held| held.extend(&ln_p)),
                 Ok(None) => return Ok(None),
                 // A layer that cannot be learned from the others has no share.
-                Err(_) => held.extend(fold.iter().map(|_| f64::NEG_INFINITY)),
+                Err(_) => held = None,
             }
         }
         let (done, total) = (folds.len(), folds.len() + 1);

@@ -33,6 +33,8 @@ impl<'a> Cell<'a> {
                 Kind::Values(more) => values.extend(more),
             }
         }
+        let total: f64 = lines.iter().map(|(weight, _)| weight).sum();
+        lines.iter_mut().for_each(|(weight, _)| *weight /= total);
         if lines.is_empty() { Cell::of_values(values) } else { Cell(Kind::Lines(lines)) }
     }
 

@@ -3,7 +3,7 @@
 
 use super::gaussian::Gaussian;
 use super::patterns::Pattern;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::rows::Rows;
 use faer::Mat;
 use rayon::prelude::*;
@@ -42,6 +42,9 @@ pub fn gaussian(
 ) -> Result<Gaussian> {
     let n = rows.columns();
     let (centres, scales) = standard(rows);
+    if let Some(column) = scales.iter().position(|s| !s.is_finite()) {
+        return Err(Error::Spread { column, variance: f64::INFINITY });
+    }
     let weight: f64 = patterns.iter().flat_map(|p| &p.rows).map(|&i| rows.weight(i)).sum();
     let (mut mean, mut covariance) = found.take().unwrap_or_else(|| {
         let one = |i: usize, j: usize| f64::from(u8::from(i == j && scales[i] > 0.0));

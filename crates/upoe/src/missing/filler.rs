@@ -2,7 +2,7 @@
 
 use super::cell::Cell;
 use super::gaussian::{Gaussian, Given};
-use super::observed::observed;
+use super::observed::of_row;
 use super::patterns::holes;
 use crate::density::Density;
 use crate::error::{Error, Result};
@@ -117,12 +117,6 @@ impl<'a> Filler<'a> {
         draws: usize,
     ) -> Result<Vec<(usize, Cell<'a>)>> {
         let missing = holes(row);
-        if let [column] = missing[..]
-            && self.whitening.rest() != Rest::Degenerate
-        {
-            let line = self.density.conditional(row, column)?;
-            return Ok(vec![(column, Cell::of_lines(vec![line]))]);
-        }
         if missing.is_empty() {
             return Ok(Vec::new());
         }
@@ -132,7 +126,7 @@ impl<'a> Filler<'a> {
             };
             return given.missing.iter().enumerate().map(cell).collect();
         }
-        let parts = self.parts(row)?;
+        let parts = self.parts(row, number)?;
         if !parts.is_empty() {
             let cells = parts.iter().map(|(weight, part)| {
                 let cells = part.cells_of(row, number, draws)?.into_iter();
@@ -144,6 +138,12 @@ impl<'a> Filler<'a> {
                 (column, Cell::sum(each))
             };
             return Ok(missing.into_iter().map(of_column).collect());
+        }
+        if let [column] = missing[..]
+            && self.whitening.rest() != Rest::Degenerate
+        {
+            let line = self.density.conditional(row, column)?;
+            return Ok(vec![(column, Cell::of_lines(vec![line]))]);
         }
         let mut chain = self.chain(row, number)?;
         let mut lines: Vec<_> = missing.iter().map(|_| Vec::with_capacity(draws)).collect();
@@ -171,12 +171,12 @@ impl<'a> Filler<'a> {
 
     /// The densities whose sum this one is, and how probable it is that a row comes from each; empty where it is no
     /// such sum.
-    fn parts(&self, row: &[f64]) -> Result<Vec<(f64, Filler<'a>)>> {
+    fn parts(&self, row: &[f64], number: u64) -> Result<Vec<(f64, Filler<'a>)>> {
         let members = self.density.members();
         let (mut parts, mut ln_p) = (Vec::new(), Vec::new());
-        let alone = Rows::new(row, row.len())?;
         for (share, density) in members {
-            let there = observed(density, self.whitening, &alone, DRAWN, self.seed)?[0];
+            let at = (self.seed, number as usize);
+            let there = of_row(density, &self.gaussian, row, DRAWN, at)?;
             ln_p.push(share.ln() + there);
             parts.push(Filler {
                 density,
@@ -202,7 +202,7 @@ impl<'a> Filler<'a> {
             let rng = random::stream(self.seed, Use::Missing, number);
             return Ok(Drawing::Given { row: row.to_vec(), given, rng });
         }
-        let parts = self.parts(row)?;
+        let parts = self.parts(row, number)?;
         if parts.is_empty() {
             return Ok(Drawing::Chain { chain: self.chain(row, number)?, begun: false });
         }

@@ -29,37 +29,41 @@ pub(crate) fn observed(
     seed: u64,
 ) -> Result<Vec<f64>> {
     let gaussian = Gaussian::of(whitening)?;
-    (0..rows.len())
-        .into_par_iter()
-        .map(|i| {
-            let row = rows.row(i);
-            let missing = holes(&row);
-            if missing.is_empty() {
-                return Ok(density.score(&Rows::new(&row, row.len())?)?[0]);
-            }
-            let members = density.members();
-            if !members.is_empty() {
-                let alone = Rows::new(&row, row.len())?;
-                let part = |(share, member): (f64, &dyn Density)| -> Result<f64> {
-                    Ok(share.ln() + observed(member, whitening, &alone, draws, seed)?[0])
-                };
-                let parts = members.into_iter().map(part).collect::<Result<Vec<f64>>>()?;
-                return Ok(ln_sum(&parts));
-            }
-            if let Some(given) = density.given(&row)? {
-                return Ok(given.ln_p);
-            }
-            if let [column] = missing[..]
-                && let Ok(line) = density.conditional(&row, column)
-            {
-                return Ok(line.ln_total());
-            }
-            let (drawn, ln_q) = proposals(&gaussian.given(&missing)?, &row, draws, (seed, i));
-            let scores = density.score(&Rows::new(&drawn, row.len())?)?;
-            let ratios: Vec<f64> = scores.iter().zip(&ln_q).map(|(p, q)| p - q).collect();
-            Ok(ln_mean(&ratios))
-        })
-        .collect()
+    let one = |i| of_row(density, &gaussian, &rows.row(i), draws, (seed, i));
+    (0..rows.len()).into_par_iter().map(one).collect()
+}
+
+/// The same of one row, with its number.
+pub(super) fn of_row(
+    density: &dyn Density,
+    gaussian: &Gaussian,
+    row: &[f64],
+    draws: usize,
+    (seed, i): (u64, usize),
+) -> Result<f64> {
+    let missing = holes(row);
+    if missing.is_empty() {
+        return Ok(density.score(&Rows::new(row, row.len())?)?[0]);
+    }
+    let members = density.members();
+    if !members.is_empty() {
+        let part = |(share, member): (f64, &dyn Density)| -> Result<f64> {
+            Ok(share.ln() + of_row(member, gaussian, row, draws, (seed, i))?)
+        };
+        return Ok(ln_sum(&members.into_iter().map(part).collect::<Result<Vec<f64>>>()?));
+    }
+    if let Some(given) = density.given(row)? {
+        return Ok(given.ln_p);
+    }
+    if let [column] = missing[..]
+        && let Ok(line) = density.conditional(row, column)
+    {
+        return Ok(line.ln_total());
+    }
+    let (drawn, ln_q) = proposals(&gaussian.given(&missing)?, row, draws, (seed, i));
+    let scores = density.score(&Rows::new(&drawn, row.len())?)?;
+    let ratios: Vec<f64> = scores.iter().zip(&ln_q).map(|(p, q)| p - q).collect();
+    Ok(ln_mean(&ratios))
 }
 
 /// What each expert of a model adds to the mean ln p of the values that rows have, when it joins those before it.

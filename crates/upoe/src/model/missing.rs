@@ -13,7 +13,7 @@ use crate::expert::Curve;
 use crate::importance::{Draws, Estimate, draws};
 use crate::linalg::{LN_TAU, dot, eigen, remove};
 use crate::line::{FINE, Line, ln_integral};
-use crate::random::{Use, stream};
+use crate::random::{Use, number_of, stream};
 use crate::rows::Rows;
 use crate::whitening::Rest;
 use faer::Mat;
@@ -61,7 +61,7 @@ impl Model {
             |rows: &Rows| Ok(self.score(rows)?.into_iter().map(Estimate::exact).collect());
         self.by_pattern(rows, complete, |pattern, i, row| match pattern {
             Some(pattern) => {
-                pattern.ln_p(row, i, ln_others.get(i).copied().unwrap_or(f64::NEG_INFINITY))
+                pattern.ln_p(row, ln_others.get(i).copied().unwrap_or(f64::NEG_INFINITY))
             }
             None => Ok(Estimate::exact(0.0)),
         })
@@ -77,8 +77,8 @@ impl Model {
         }
         use crate::expert::Marginal as _;
         let unknown = || self.experts.iter().map(|e| e.shape().mean).collect();
-        let z = self.by_pattern(rows, complete, |pattern, i, row| match pattern {
-            Some(pattern) => pattern.expected_z(row, i),
+        let z = self.by_pattern(rows, complete, |pattern, _, row| match pattern {
+            Some(pattern) => pattern.expected_z(row),
             None => Ok(unknown()),
         })?;
         Ok(z.concat())
@@ -196,7 +196,7 @@ impl<'a> Pattern<'a> {
         Some(Start { z, gaussian })
     }
 
-    fn ln_p(&self, row: &[f64], i: usize, ln_others: f64) -> Result<Estimate> {
+    fn ln_p(&self, row: &[f64], ln_others: f64) -> Result<Estimate> {
         let Some(start) = self.start(row) else {
             return Ok(Estimate::exact(f64::NEG_INFINITY));
         };
@@ -204,13 +204,13 @@ impl<'a> Pattern<'a> {
             0 => Estimate::exact(self.at(&start, &[])),
             1 => Estimate::exact(nothing_is_zero(self.section(&start, &[]).integral())?),
             2 => Estimate::exact(nothing_is_zero(self.twice(&start))?),
-            _ => self.draws(&start, i, ln_others - self.ln_constant).ln_integral,
+            _ => self.draws(&start, row, ln_others - self.ln_constant).ln_integral,
         };
         ln_integral.value += self.ln_constant;
         Ok(ln_integral)
     }
 
-    fn expected_z(&self, row: &[f64], i: usize) -> Result<Vec<f64>> {
+    fn expected_z(&self, row: &[f64]) -> Result<Vec<f64>> {
         let Some(start) = self.start(row) else {
             return Ok(vec![f64::NAN; self.curves.len()]);
         };
@@ -231,7 +231,7 @@ impl<'a> Pattern<'a> {
                 vec![if mean.is_nan() { line.median() } else { mean }]
             }
             seen => {
-                let Draws { points, weights, .. } = self.draws(&start, i, f64::NEG_INFINITY);
+                let Draws { points, weights, .. } = self.draws(&start, row, f64::NEG_INFINITY);
                 let mean = |k: usize| {
                     points.iter().skip(k).step_by(seen).zip(&weights).map(|(u, w)| u * w).sum()
                 };
@@ -285,7 +285,7 @@ impl<'a> Pattern<'a> {
         ln_integral(&ln_f, &points, (0.0, 0.0))
     }
 
-    fn draws(&self, start: &Start, i: usize, ln_others: f64) -> Draws {
+    fn draws(&self, start: &Start, row: &[f64], ln_others: f64) -> Draws {
         let seen = self.seen;
         let gram = |a: usize, b: usize| dot(&self.changes[a], &self.changes[b]);
         let quadratic: Vec<f64> = (0..seen)
@@ -307,7 +307,7 @@ impl<'a> Pattern<'a> {
                 curve.add(*start, 1.0, &z, heights);
             }
         };
-        draws(ln_others, seen, ln_f, &mut stream(0, Use::Missing, i as u64))
+        draws(ln_others, seen, ln_f, &mut stream(0, Use::Missing, number_of(row)))
     }
 }
 

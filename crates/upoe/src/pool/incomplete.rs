@@ -25,11 +25,11 @@ pub(crate) struct Incomplete<'a> {
 
 impl Incomplete<'_> {
     /// The pool of a stack and of mixtures. `held` are ln p of the cells that are there in held-out rows, fold after fold,
-    /// by the stack of the other rows. Also by how much mixtures were widened. `None` where `watch` says no.
+    /// by the stack of the other rows, where it could be learned. Also by how much mixtures were widened. `None` where `watch` says no.
     pub fn pool(
         &self,
         stack: Stack,
-        held: Vec<f64>,
+        held: Option<Vec<f64>>,
         folds: &[Vec<usize>],
         watch: Watch,
     ) -> Result<Option<(Pool, Option<f64>)>> {
@@ -44,9 +44,14 @@ impl Incomplete<'_> {
             let ln_p = chosen.ln_p.iter().flatten();
             ln_p.zip(&ln_det).map(|(p, d)| p + d).collect::<Vec<f64>>()
         };
-        let all: Vec<Vec<f64>> =
-            std::iter::once(held).chain(chosen.iter().map(of_mixture)).collect();
-        let found = shares(&all.iter().map(Vec::as_slice).collect::<Vec<_>>(), &weights);
+        let alone = held.is_some() || chosen.is_empty();
+        let finite = |x: f64| if x.is_nan() { f64::NEG_INFINITY } else { x };
+        let held = held.map(|held| held.into_iter().map(finite).collect::<Vec<f64>>());
+        let all: Vec<Vec<f64>> = held.into_iter().chain(chosen.iter().map(of_mixture)).collect();
+        let mut found = shares(&all.iter().map(Vec::as_slice).collect::<Vec<_>>(), &weights);
+        if found.len() == chosen.len() {
+            found.insert(0, if alone { 1.0 } else { 0.0 });
+        }
         let whole = self.fold(None, &[])?;
         let factor = self.widening(&chosen, &found[1..], watch)?;
         let (mut members, mut kept) = (Vec::new(), Vec::new());

@@ -126,13 +126,14 @@ impl Member {
         let (mut x, mut ln_det) = (Vec::with_capacity(rows.len() * scales.len()), Vec::new());
         for i in 0..rows.len() {
             let row = rows.row(i);
-            x.extend(row.iter().zip(middles).zip(scales).map(|((x, m), s)| (x - m) / s));
+            let unit = in_units(&row, middles, scales);
             let there = row.iter().zip(scales).filter(|(x, _)| !x.is_nan());
-            ln_det.push(-there.map(|(_, s)| s.ln()).sum::<f64>());
-        }
-        let far = |x: &f64| x.abs() > FARTHEST;
-        if x.iter().any(far) {
-            return missing::score_beside(self, rows, ln_others);
+            let far = unit.iter().any(|x| x.abs() > FARTHEST);
+            ln_det.push(match far {
+                true => f64::NEG_INFINITY,
+                false => -there.map(|(_, s)| s.ln()).sum::<f64>(),
+            });
+            x.extend(unit.iter().map(|x| if far { 0.0 } else { *x }));
         }
         let scores = Precisions::known(mixture, &plain.precisions).ln_p(&x)?;
         Ok(scores.iter().zip(ln_det).map(|(p, d)| Estimate::exact(p + d)).collect())
@@ -180,8 +181,8 @@ impl Density for Member {
     fn given(&self, row: &[f64]) -> Result<Option<Given>> {
         let Some((mixture, plain)) = self.plain() else { return Ok(None) };
         let (middles, scales) = (self.stack.whitening().mean(), &plain.scales);
-        let x: Vec<f64> =
-            row.iter().zip(middles).zip(scales).map(|((x, m), s)| (x - m) / s).collect();
+        let x = in_units(row, middles, scales).into_iter().map(|x| x.clamp(-FARTHEST, FARTHEST));
+        let x: Vec<f64> = x.collect();
         let given = Precisions::known(mixture, &plain.precisions).given(&x)?;
         Ok(Some(given.in_units(middles, scales)))
     }
@@ -221,4 +222,8 @@ impl Density for Member {
     fn places(&self) -> Vec<(f64, f64)> {
         self.stack.places()
     }
+}
+
+fn in_units(row: &[f64], middles: &[f64], scales: &[f64]) -> Vec<f64> {
+    row.iter().zip(middles).zip(scales).map(|((x, m), s)| (x - m) / s).collect()
 }

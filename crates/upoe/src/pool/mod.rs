@@ -119,7 +119,12 @@ impl Density for Pool {
                 *known = pooled([*known, score.value + ln_share].into_iter(), &[1.0, 1.0]);
             }
         }
+        let complete: Vec<usize> = (0..rows.len()).filter(|&i| !rows.has_holes(i)).collect();
+        let whole = self.score(&Rows::new(&rows.pick(&complete).0, rows.columns())?)?;
         let of_row = |i: usize| {
+            if let Ok(at) = complete.binary_search(&i) {
+                return Estimate::exact(whole[at]);
+            }
             if rows.row(i).iter().all(|x| x.is_nan()) {
                 return Estimate::exact(0.0);
             }

@@ -84,6 +84,14 @@ impl Fold {
     /// The rows to learn from.
     pub(super) fn table<'a>(&'a self, dims: usize, watch: Option<Watch<'a>>) -> Result<Table<'a>> {
         let table = Table::new(&self.learn, dims, self.learn_weights.as_deref())?;
+        let rows = self.learn.len() / dims.max(1);
+        if !self.missing.is_empty() && self.missing.len() != rows {
+            let (what, got) = ("lists of missing cells", self.missing.len());
+            return Err(Error::Shape { what, expected: rows, got });
+        }
+        if let Some(column) = self.missing.iter().flatten().find(|c| **c >= dims) {
+            return invalid("missing", column, format!("rows have {dims} columns"));
+        }
         let patterns = (!self.missing.is_empty()).then(|| patterns(&self.missing));
         Ok(Table { watch, grain: &self.grain, patterns, prior: self.prior, ..table })
     }

@@ -21,6 +21,9 @@ use std::collections::BTreeMap;
 /// Sums over rows are added in this many parts, so that they do not depend on the number of threads.
 const PARTS: usize = 16;
 
+/// The largest squared distance.
+const FARTHEST: f64 = 1e300;
+
 /// Rows that miss the same cells.
 pub(super) struct Pattern {
     missing: Vec<usize>,
@@ -255,7 +258,8 @@ impl Part<'_> {
                 q -= shift[(a, 0)] * pulled[c];
             }
         }
-        (off, q.max(0.0))
+        // So far out that squares overflow.
+        (off, if q < FARTHEST { q.max(0.0) } else { FARTHEST })
     }
 
     fn ln_term(&self, q: f64, degrees: f64, dims: usize) -> f64 {
