@@ -228,7 +228,7 @@ const CERTAIN: f64 = 2.0;
 /// is clearly better than 1.
 pub(crate) fn widening<E>(
     rows: &Rows,
-    ln_p: impl Fn(f64) -> std::result::Result<Vec<f64>, E>,
+    mut ln_p: impl FnMut(f64) -> std::result::Result<Vec<f64>, E>,
 ) -> std::result::Result<Option<f64>, E> {
     let plain = ln_p(1.0)?;
     let (mut found, mut best) = (1.0, plain.clone());

@@ -160,3 +160,9 @@ pub(crate) fn is_pseudo_inverse(inverse: &Mat<f64>, directions: &[Vec<f64>]) -> 
         |i: usize, a: usize| (product[(i, a)] - transposed[(i, a)]).abs() <= 0.01 * norms[a];
     (0..j).all(|a| norms[a] > 0.0 && norms[a].is_finite() && (0..d).all(|i| close(i, a)))
 }
+
+/// ln of the sum of exponentials.
+pub(crate) fn ln_sum(terms: impl Iterator<Item = f64> + Clone) -> f64 {
+    let top = terms.clone().fold(f64::NEG_INFINITY, f64::max);
+    if top.is_finite() { top + terms.map(|t| (t - top).exp()).sum::<f64>().ln() } else { top }
+}

@@ -26,6 +26,15 @@ pub enum Use {
     Missing = 7,
 }
 
+/// Which of some weights a number falls into, when they lie one behind the other; `None` beyond their sum.
+pub(crate) fn place_of(at: f64, mut weights: impl Iterator<Item = f64>) -> Option<usize> {
+    let mut left = at;
+    weights.position(|weight| {
+        left -= weight;
+        left < 0.0
+    })
+}
+
 /// A number for a row (Fowler, Noll and Vo), below 2⁴⁰: what is drawn for a row then depends on the row alone, and not on
 /// those around it.
 pub(crate) fn number_of(row: &[f64]) -> u64 {

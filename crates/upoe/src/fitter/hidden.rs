@@ -5,10 +5,9 @@
 //! by the factor under which they are most probable.
 
 use super::climb::Climb;
-use crate::error::Error;
 use crate::evaluate::widening;
 use crate::fitted::Fit;
-use crate::learn::{Halt, Observer, StopReason};
+use crate::learn::{Event, Halt, Observer, State, StopReason};
 use crate::missing::{FEW, few_rows, holes, observed};
 use crate::random::{self, Use};
 use crate::rows::{Rows, view};
@@ -58,12 +57,16 @@ impl Climb<'_> {
         }
         // How much more probable each row is with its hidden cells. The draws do not depend on the factor.
         let whitening = trial.model.whitening();
-        let gains = |factor: f64| -> Result<Vec<f64>, Error> {
+        let state = State::default();
+        let gains = |factor: f64| -> Result<Vec<f64>, Halt> {
+            if !observer(&Event::Pass { expert: 0, gain: 0.0, state: &state }) {
+                return Err(Halt::Interrupted);
+            }
             let model = trial.model.stretched(factor)?;
             let ln_p = |rows: &Rows| observed(&model, whitening, rows, FEW, self.settings.seed);
             Ok(ln_p(rows)?.iter().zip(ln_p(&fewer)?).map(|(more, less)| more - less).collect())
         };
-        Ok(widening(rows, gains)?)
+        widening(rows, gains)
     }
 }
 

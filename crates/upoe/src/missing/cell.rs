@@ -1,7 +1,9 @@
 //! A missing cell's density, given what is there.
 
 use crate::error::Result;
+use crate::linalg::ln_sum;
 use crate::line::{FINE, Line};
+use crate::random::place_of;
 use rand::{Rng, RngExt};
 
 /// The density of one missing cell, given the values that the row has.
@@ -140,12 +142,8 @@ impl<'a> Cell<'a> {
         match &self.0 {
             Kind::Values(values) => values[rng.random_range(0..values.len())],
             Kind::Lines(lines) => {
-                let mut left: f64 = rng.random_range(0.0..1.0);
-                let found = lines.iter().find(|(weight, _)| {
-                    left -= weight;
-                    left < 0.0
-                });
-                let (_, line) = found.unwrap_or(&lines[lines.len() - 1]);
+                let found = place_of(rng.random_range(0.0..1.0), lines.iter().map(|(w, _)| *w));
+                let (_, line) = &lines[found.unwrap_or(lines.len() - 1)];
                 line.quantile(rng.random_range(0.0..1.0))
             }
         }
@@ -154,12 +152,6 @@ impl<'a> Cell<'a> {
 
 fn weighted(lines: &[(f64, Line)], of: impl Fn(&Line) -> f64) -> f64 {
     lines.iter().map(|(weight, line)| weight * of(line)).sum()
-}
-
-/// ln of the sum of exponentials.
-fn ln_sum(terms: impl Iterator<Item = f64> + Clone) -> f64 {
-    let top = terms.clone().fold(f64::NEG_INFINITY, f64::max);
-    if top.is_finite() { top + terms.map(|t| (t - top).exp()).sum::<f64>().ln() } else { top }
 }
 
 fn mean_of(values: impl ExactSizeIterator<Item = f64>) -> f64 {

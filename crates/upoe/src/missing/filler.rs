@@ -6,7 +6,7 @@ use super::observed::of_row;
 use super::patterns::holes;
 use crate::density::Density;
 use crate::error::{Error, Result};
-use crate::random::{self, Stream, Use};
+use crate::random::{self, Stream, Use, place_of};
 use crate::rows::Rows;
 use crate::t_mixture::Given as Bells;
 use crate::whitening::{Rest, Whitening};
@@ -251,12 +251,8 @@ impl Drawing<'_> {
                 given.missing.iter().zip(drawn).for_each(|(&c, x)| out[from + c] = x);
             }
             Drawing::Parts { parts, rng } => {
-                let mut left: f64 = rng.random_range(0.0..1.0);
                 let last = parts.len() - 1;
-                let chosen = parts.iter().position(|(weight, _)| {
-                    left -= weight;
-                    left < 0.0
-                });
+                let chosen = place_of(rng.random_range(0.0..1.0), parts.iter().map(|(w, _)| *w));
                 parts[chosen.unwrap_or(last)].1.next(out)?;
             }
         }

@@ -5,7 +5,7 @@ use super::patterns::holes;
 use crate::density::Density;
 use crate::error::Result;
 use crate::expert::Marginal;
-use crate::linalg::{LN_TAU, dot};
+use crate::linalg::{LN_TAU, dot, ln_sum};
 use crate::model::Model;
 use crate::random::{self, Use};
 use crate::rows::Rows;
@@ -50,7 +50,8 @@ pub(super) fn of_row(
         let part = |(share, member): (f64, &dyn Density)| -> Result<f64> {
             Ok(share.ln() + of_row(member, gaussian, row, draws, (seed, i))?)
         };
-        return Ok(ln_sum(&members.into_iter().map(part).collect::<Result<Vec<f64>>>()?));
+        let parts = members.into_iter().map(part).collect::<Result<Vec<f64>>>()?;
+        return Ok(ln_sum(parts.into_iter()));
     }
     if let Some(given) = density.given(row)? {
         return Ok(given.ln_p);
@@ -150,9 +151,4 @@ fn ln_mean(logarithms: &[f64]) -> f64 {
     let top = logarithms.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     let sum: f64 = logarithms.iter().map(|r| (r - top).exp()).sum();
     if top.is_finite() { top + (sum / logarithms.len() as f64).ln() } else { f64::NEG_INFINITY }
-}
-
-/// ln of their sum.
-fn ln_sum(logarithms: &[f64]) -> f64 {
-    ln_mean(logarithms) + (logarithms.len() as f64).ln()
 }

@@ -5,6 +5,7 @@ use super::{Member, Pool, pooled};
 use crate::error::Result;
 use crate::evaluate::widening;
 use crate::grain;
+use crate::learn::Halt;
 use crate::rows::{Rows, view};
 use crate::stack::Stack;
 use crate::t_mixture::{ChosenComponents, Fold, TMixture, Watch};
@@ -44,16 +45,20 @@ impl Incomplete<'_> {
             let ln_p = chosen.ln_p.iter().flatten();
             ln_p.zip(&ln_det).map(|(p, d)| p + d).collect::<Vec<f64>>()
         };
-        let alone = held.is_some() || chosen.is_empty();
+        let has_stack = held.is_some();
         let finite = |x: f64| if x.is_nan() { f64::NEG_INFINITY } else { x };
         let held = held.map(|held| held.into_iter().map(finite).collect::<Vec<f64>>());
         let all: Vec<Vec<f64>> = held.into_iter().chain(chosen.iter().map(of_mixture)).collect();
         let mut found = shares(&all.iter().map(Vec::as_slice).collect::<Vec<_>>(), &weights);
-        if found.len() == chosen.len() {
-            found.insert(0, if alone { 1.0 } else { 0.0 });
+        if !has_stack {
+            found.insert(0, if chosen.is_empty() { 1.0 } else { 0.0 });
         }
         let whole = self.fold(None, &[])?;
-        let factor = self.widening(&chosen, &found[1..], watch)?;
+        let factor = match self.widening(&chosen, &found[1..], watch) {
+            Err(Halt::Interrupted) => return Ok(None),
+            Err(Halt::Failed(error)) => return Err(error),
+            Ok(factor) => factor,
+        };
         let (mut members, mut kept) = (Vec::new(), Vec::new());
         if found[0] >= SMALLEST {
             members.push(Member::new(stack, None)?);
@@ -82,7 +87,7 @@ impl Incomplete<'_> {
         chosen: &[ChosenComponents],
         shares: &[f64],
         watch: Watch,
-    ) -> Result<Option<f64>> {
+    ) -> std::result::Result<Option<f64>, Halt> {
         let total: f64 = shares.iter().sum();
         let Some(fewer) = self.fewer.as_ref().filter(|_| total >= SMALLEST) else {
             return Ok(None);
@@ -98,6 +103,9 @@ impl Incomplete<'_> {
         let units = |rows: &Rows| (0..rows.len()).flat_map(|i| self.unit(&rows.row(i))).collect();
         let (more, less): (Vec<f64>, Vec<f64>) = (units(self.rows), units(&hidden));
         widening(self.rows, |factor| {
+            if !watch() {
+                return Err(Halt::Interrupted);
+            }
             let (mut with, mut without) = (Vec::new(), Vec::new());
             let mut shares = Vec::new();
             for (share, mixture) in &trials {

@@ -178,6 +178,7 @@ impl Density for Member {
     fn score_present(&self, rows: &Rows) -> Result<Vec<Estimate>> {
         self.beside(rows, &[])
     }
+
     fn given(&self, row: &[f64]) -> Result<Option<Given>> {
         let Some((mixture, plain)) = self.plain() else { return Ok(None) };
         let (middles, scales) = (self.stack.whitening().mean(), &plain.scales);

@@ -83,11 +83,7 @@ impl Pool {
     }
 
     fn draw(&self, rng: &mut random::Stream) -> Vec<f64> {
-        let mut left: f64 = rng.random_range(0.0..1.0);
-        let chosen = self.shares.iter().position(|share| {
-            left -= share;
-            left < 0.0
-        });
+        let chosen = random::place_of(rng.random_range(0.0..1.0), self.shares.iter().copied());
         self.members[chosen.unwrap_or(self.members.len() - 1)].draw(rng)
     }
 }

@@ -8,8 +8,8 @@
 use super::TMixture;
 use super::maximise::{NEGLIGIBLE, Sums, Table};
 use crate::error::{Error, Result};
-use crate::linalg::dot;
-use crate::random::Stream;
+use crate::linalg::{dot, ln_sum};
+use crate::random::{Stream, place_of};
 use faer::linalg::solvers::{Llt, Solve};
 use faer::{Mat, MatRef, Side};
 use rand::RngExt;
@@ -138,7 +138,7 @@ impl<'a> Precisions<'a> {
                     let (_, q) = part.look(&x[i * d..][..d]);
                     part.ln_term(q, self.mixture.degrees, d)
                 });
-                (i, ln_sum(&terms.collect::<Vec<f64>>()))
+                (i, ln_sum(terms.collect::<Vec<f64>>().into_iter()))
             };
             Ok(pattern.rows.iter().map(ln_p).collect())
         };
@@ -168,7 +168,7 @@ impl<'a> Precisions<'a> {
                         .zip(&looks)
                         .map(|(part, (_, q))| part.ln_term(*q, degrees, d))
                         .collect();
-                    let ln_p = ln_sum(&terms);
+                    let ln_p = ln_sum(terms.iter().copied());
                     total += weight * ln_p;
                     for (k, ((off, q), term)) in looks.iter().zip(&terms).enumerate() {
                         let mass = weight * (term - ln_p).exp();
@@ -223,7 +223,7 @@ impl<'a> Precisions<'a> {
         let looks: Vec<_> = parts.iter().map(|part| part.look(row)).collect();
         let terms: Vec<f64> =
             parts.iter().zip(&looks).map(|(part, (_, q))| part.ln_term(*q, degrees, d)).collect();
-        let ln_p = ln_sum(&terms);
+        let ln_p = ln_sum(terms.iter().copied());
         let each = parts.iter().zip(looks).zip(&terms);
         let parts: Result<Vec<GivenPart>> = each
             .map(|((part, (off, q)), term)| (part, off, q, (term - ln_p).exp()))
@@ -292,11 +292,9 @@ impl Given {
 
     /// Draws the missing cells.
     pub fn draw(&self, rng: &mut Stream) -> Vec<f64> {
-        let mut left: f64 = rng.random_range(0.0..self.parts.iter().map(|p| p.weight).sum());
-        let found = self.parts.iter().find(|part| {
-            left -= part.weight;
-            left < 0.0
-        });
+        let total: f64 = self.parts.iter().map(|p| p.weight).sum();
+        let at = rng.random_range(0.0..total);
+        let found = place_of(at, self.parts.iter().map(|p| p.weight)).map(|k| &self.parts[k]);
         let Some(part) = found.or(self.parts.last()) else {
             return vec![f64::NAN; self.missing.len()];
         };
@@ -336,12 +334,4 @@ fn inverse(root: &Llt<f64>, n: usize) -> Mat<f64> {
 
 fn not_positive() -> Error {
     Error::NoConvergence { what: "decomposition of a covariance" }
-}
-
-fn ln_sum(terms: &[f64]) -> f64 {
-    let top = terms.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-    if !top.is_finite() {
-        return top;
-    }
-    top + terms.iter().map(|t| (t - top).exp()).sum::<f64>().ln()
 }
